@@ -20,16 +20,13 @@
 #include "engine/device/planned_data.h"
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/inference_needs.h"
-#include "engine/infer/loader_predictions.h"
-#include "engine/infer/repeated_rows.h"
+#include "engine/infer/make_predictions.h"
 #include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
-#include "engine/remote/partitioned_batches.h"
 #include "engine/train/run_model.h"
 #include "loaders/exchange_depth.h"
 #include "models/describe/costs.h"
-#include "models/describe/resident_limits.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -44,40 +41,18 @@ ResidentData make_data_resident(const InferRun& run, const ResidencyRequest& req
   return make_resident(place, run.dataset, plan);
 }
 
-ResidentSpec resident_spec_of(const InferRun& run, const SampledOptions& sampled) {
+/// With all data in GPU memory.
+StepQuestion question_of(const InferRun& run, const SampledOptions& sampled, Purpose purpose) {
   const std::size_t num_nodes = std::max<std::size_t>(1, run.nodes.size());
-  return {.model = run.trained_with.model,
-          .rule = sampled.rule(),
-          .max_seeds = std::min(static_cast<std::size_t>(sampled.batch_size), num_nodes),
-          .numerics = numerics_of(run.trained_with)};
-}
-
-/// Why predictions are not resident with this data in GPU memory; "" = they are.
-std::string reason_for_eager(const InferRun& run, const SampledOptions& sampled, const DataResidency& data) {
-  if (sampled.step == StepKind::kEager) return "asked for";
-  if (run.options.results.embeddings > 0) return "the result of a layer is asked for";
-  const ResidentSpec spec = resident_spec_of(run, sampled);
-  const std::string obstacle = obstacle_to_resident(spec, run.dataset, data);
-  if (!obstacle.empty() || sampled.step) return obstacle;
-  if (!is_plain_sage(spec.model))  // half a second to a second: docs/INFERENCE.md
-    return "to set up a graph of " + name_of(spec.model.kind) + " once takes as long as it saves";
-  return cost_of_repeated_rows(spec, run.dataset, Gradients::kNone);
-}
-
-std::unique_ptr<Predictions> make_predictions(const InferRun& run, const SampledOptions& sampled,
-                                              const LoaderOptions& loading) {
-  const std::string reason = reason_for_eager(run, sampled, residency_of(loading.data));
-  if (sampled.step == StepKind::kResident && !reason.empty())
-    fail(ErrorKind::kUsage, "resident predictions: " + reason);
-  if (reason.empty()) {
-    if (run.session.is_rank_0())
-      log_info("predictions are resident: sampling, gathering and arithmetic (" +
-               name_of(numerics_of(run.trained_with).precision) + ") in one graph on the GPU");
-    return make_resident_predictions(resident_spec_of(run, sampled), run.dataset, loading.data, run.session.device,
-                                     *run.trained.model);
-  }
-  if (run.session.is_rank_0() && run.session.device.is_cuda()) log_info("predictions are eager: " + reason);
-  return std::make_unique<LoaderPredictions>(make_batches(run.dataset, loading, *run.session.comm), run.session.device);
+  return {.purpose = purpose,
+          .spec = {.model = run.trained_with.model,
+                   .rule = sampled.rule(),
+                   .max_seeds = std::min(static_cast<std::size_t>(sampled.batch_size), num_nodes),
+                   .numerics = run.numerics},
+          .dataset = run.dataset,
+          .data = kAllOnDevice,
+          .asked = sampled.step,
+          .keeps_layer = run.options.results.embeddings > 0};
 }
 
 InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {
@@ -90,17 +65,19 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
   const InferenceOptions inference{.batch_size = static_cast<std::size_t>(sampled.batch_size),
                                    .seed = static_cast<std::uint32_t>(sampled.seed),
                                    .unit = TargetUnit(run.dataset, run.session.device.torch_device())};
+  StepQuestion question = question_of(run, sampled, Purpose::kInference);
   const ResidentData data = make_data_resident(run, request_of(machine), [&] {
     SampledShape shape{loading, run.nodes, inference.batch_size, inference.seed,
                        model_options_of(run.trained_with, run.dataset)};
-    if (reason_for_eager(run, sampled, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}).empty())
-      shape.resident_bytes = resident_predictions_bytes(resident_spec_of(run, sampled), run.dataset);
+    if (plan_batches(question).is_resident())
+      shape.resident_bytes = resident_predictions_bytes(question.spec, run.dataset);
     return needs_of_sampled_inference(run.dataset, shape);
   });
   loading.data = data.view();
-  const auto predictions = make_predictions(run, sampled, loading);
-  return sampled_inference({*run.trained.model, run.session.device, *run.session.comm}, *predictions, run.nodes,
-                           inference, on_round);
+  question.data = residency_of(loading.data);
+  const ModelOnRanks ranks{*run.trained.model, run.session.device, *run.session.comm};
+  const auto predictions = make_predictions(question, {run.dataset, loading, ranks.device, ranks.comm, ranks.model});
+  return sampled_inference(ranks, *predictions, run.nodes, inference, on_round);
 }
 
 /// Of nodes that the data set lacks.
@@ -116,47 +93,28 @@ InferenceCounts predict_added(const InferRun& run, const OnRound& on_round) {
                            on_round);
 }
 
-/// Results of two hidden layers of all nodes in f32, as exact_inference() keeps them.
-std::int64_t f32_layers_bytes(const InferRun& run) {
-  const ModelOptions& model = run.trained_with.model;
-  const auto kept = static_cast<std::int64_t>(std::min(2, model.num_layers - 1));
-  return kept * static_cast<std::int64_t>(run.dataset.num_nodes()) * model.hidden_dim * 4;
-}
-
-/// What prevents exact inference that stays on the GPU; "" = nothing. Its layers' results are f16, so without being
-/// asked for it takes the place of f32 in bf16 runs, and where those results have no room on the GPU.
-std::string obstacle_of_exact(const InferRun& run) {
-  const std::optional<StepKind> wanted = run.options.sampled.step;
-  if (wanted == StepKind::kEager) return "asked for";
-  if (run.options.machine.features == Residency::kPartitioned) return "features are partitioned";
-  if (run.options.layerwise.activations) return "a place for layers' results is asked for";
-  if (run.options.layerwise.activation_dtype == ActivationDtype::kF32) return "layers' results in f32 are asked for";
-  if (run.options.results.embeddings > 0) return "the result of a layer is asked for";
-  const std::string obstacle = obstacle_to_resident_exact(
-      resident_spec_of(run, run.options.sampled), run.dataset,
-      {.features = Residency::kDevice, .graph = GraphResidency::kDevice}, run.session.comm->size());
-  const auto memory = run.session.device.memory();
-  if (!obstacle.empty() || wanted == StepKind::kResident) return obstacle;
-  if (!memory) return "there is no GPU";
-  const bool is_bf16 = run.trained_with.precision == Precision::kBf16;
-  return is_bf16 || f32_layers_bytes(run) > memory->free_bytes / 5 * 4 ? "" : "layers' results fit on the GPU in f32";
-}
-
 /// Exact inference that stays on the GPU, if graph, features and layers fit there.
 std::optional<InferenceCounts> predict_exact_resident(const InferRun& run, const OnRound& on_round) {
   const Session& session = run.session;
-  const std::string obstacle = obstacle_of_exact(run);
-  const bool is_wanted = run.options.sampled.step == StepKind::kResident;
-  if (is_wanted && !obstacle.empty()) fail(ErrorKind::kUsage, "resident exact inference: " + obstacle);
-  if (!obstacle.empty()) return std::nullopt;
-  const ResidentSpec spec = resident_spec_of(run, run.options.sampled);
+  const char* const what = "resident exact inference";
+  StepQuestion question = question_of(run, run.options.sampled, Purpose::kExactInference);
+  question.exact = {.num_ranks = session.comm->size(),
+                    .is_partitioned = run.options.machine.features == Residency::kPartitioned,
+                    .has_place = run.options.layerwise.activations.has_value(),
+                    .is_f32 = run.options.layerwise.activation_dtype == ActivationDtype::kF32,
+                    .free_bytes = session.device.free_bytes()};
+  const BatchPlan if_it_fits = plan_batches(question);
+  require_asked(what, question.asked, if_it_fits);
+  if (!if_it_fits.is_resident()) return std::nullopt;
+  const ResidentSpec& spec = question.spec;
   RunNeeds needs;
   needs.others = {{"layers' results", 0, resident_exact_bytes(spec, run.dataset)},
                   libraries_line(session.device.is_cuda())};
   const ResidentData data = make_data_resident(run, request_of(run.options.machine), [&] { return needs; });
-  const std::string found = obstacle_to_resident_exact(spec, run.dataset, residency_of(data.view()), 1);
-  if (is_wanted && !found.empty()) fail(ErrorKind::kDeviceMemory, "resident exact inference: " + found);
-  if (!found.empty()) return std::nullopt;
+  question.data = residency_of(data.view());
+  const BatchPlan plan = plan_batches(question);
+  require_asked(what, question.asked, plan, ErrorKind::kDeviceMemory);
+  if (!plan.is_resident()) return std::nullopt;
   log_info("exact inference is resident: graph, features and layers' results, in f16, are on the GPU");
   return resident_exact_inference({*run.trained.model, session.device, *session.comm}, run.dataset, data.view(), spec,
                                   {run.nodes, /*may_overwrite_features=*/true}, on_round);
@@ -314,7 +272,7 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
                           {"draw", name_of(options.sampled.draw.value_or(Draw::kUniform))},
                           {"seed", options.sampled.seed},
                           {"batch_size", options.sampled.batch_size}};
-  json["precision"] = name_of(numerics_of(run.trained_with).precision);
+  json["precision"] = name_of(run.numerics.precision);
   json["ranks"] = run.session.comm->size();
   if (!dataset.class_names.empty())
     json[dataset.task == Task::kRegression ? "target_names" : "class_names"] = dataset.class_names;

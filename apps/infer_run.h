@@ -25,6 +25,7 @@ struct InferRun {
   InferOptions options{};                      ///< what is not chosen is as in the run
   Dataset dataset{};                           ///< in the run's classes and columns
   std::vector<std::string> unknown_classes{};  ///< of dataset.num_classes + i: the run does not know them
+  Numerics numerics{};                         ///< of the model on this machine
   TrainedModel trained{};
   std::vector<NodeId> nodes{};
   bool are_rows_of_others = false;  ///< on rank 0: as in SelectedNodes

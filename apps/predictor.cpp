@@ -21,7 +21,6 @@
 #include "core/host/machine.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/infer/sampled_inference.h"
-#include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "models/describe/costs.h"
 #include "models/describe/layer_list.h"
@@ -69,16 +68,17 @@ struct Predictor::Impl {
         device(ComputeDevice::choose(options.device, /*local_rank=*/0,
                                      options.threads > 0 ? options.threads : num_usable_cores())),
         stream(stream_of_thread(device.torch_device())),
-        trained_with(with_precision_of(device, said)),
+        trained_with(said),
+        numerics(numerics_on(device, said)),
         machine(machine_for(options, device)),
         dataset(open_fitted(run, options)),
-        trained(open_trained_model(*comm, device, run, trained_with, dataset, options.checkpoint)),
+        trained(open_trained_model(*comm, device, {run, options.checkpoint, trained_with, numerics}, dataset)),
         unit(dataset, device.torch_device()),
         loading(loading_for(options)),
         max_new_edges(options.max_new_edges),
         described(describe(model_options_of(trained_with, dataset))),
         layer_widths(widths_of_layers(described)),
-        batches({*comm, launch, device}, {trained_with, dataset, *trained.model}, loading, options.step) {
+        batches({*comm, launch, device}, {trained_with, numerics, dataset, *trained.model}, loading, options.step) {
     trained.model->eval();
   }
 
@@ -157,7 +157,7 @@ struct Predictor::Impl {
             .num_layers = trained_with.model.num_layers,
             .fanouts = loading.rule.fanouts,
             .checkpoint = trained.checkpoint.filename().string(),
-            .precision = name_of(numerics_of(trained_with).precision),
+            .precision = name_of(numerics.precision),
             .device = device.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu,
             .layer_widths = layer_widths,
             .last_hidden = described.num_layers - (described.ops.back().layer < described.num_layers ? 1 : 0)};
@@ -179,6 +179,7 @@ struct Predictor::Impl {
   ComputeDevice device;
   std::optional<c10::Stream> stream;  // none on a CPU
   TrainOptions trained_with;
+  Numerics numerics;
   MachineOptions machine;
   Dataset dataset;
   TrainedModel trained;

@@ -11,7 +11,7 @@
 
 #include "apps/new_nodes.h"
 #include "core/device_kind.h"
-#include "engine/train/step_kind.h"
+#include "engine/plan/step_kind.h"
 #include "store/dataset.h"
 
 namespace salient {

@@ -7,10 +7,11 @@
 
 #include "engine/device/planned_data.h"
 #include "engine/infer/predictions.h"
-#include "engine/train/step_kind.h"
+#include "engine/plan/step_kind.h"
 #include "engine/train/train_options.h"
 #include "loaders/batch_loader.h"
 #include "models/model.h"
+#include "models/numerics.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -18,6 +19,7 @@ namespace salient {
 /// What a predictor predicts with; all of it outlives the batches.
 struct PredictedWith {
   const TrainOptions& options;  ///< of the run
+  Numerics numerics;
   const Dataset& dataset;
   const Model& model;  ///< on the device
 };

@@ -101,8 +101,7 @@ void select_nodes_together(InferRun& run) {
 
 /// Device, ranks, data set and model. Collective.
 InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& control) {
-  TrainOptions trained_with = read_run_options(control, said.run);
-  if (said.precision) trained_with.precision = *said.precision;
+  const TrainOptions trained_with = read_run_options(control, said.run);
   InferOptions options;
   together(control, [&] { options = with_defaults_of(said, trained_with); });
   InferRun run{.session = open_session(said.machine, said.comm, launch, control),
@@ -113,7 +112,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
     require_precision(session, said.precision);
     require_step(session, said.sampled.step);
   });
-  run.trained_with = with_precision_of(session.device, run.trained_with);
+  run.numerics = numerics_on(session.device, trained_with, said.precision);
   fit_to_machine(run.options.machine, session.device, launch.cores);
   (void)log_rank_table(session, run.options.machine.workers);
   FittedData fitted = fit_to_run(*session.comm,
@@ -124,8 +123,8 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                                  open_dataset_together(session, options.data, options.machine));
   run.dataset = std::move(fitted.dataset);
   run.unknown_classes = std::move(fitted.unknown_classes);
-  run.trained =
-      open_trained_model(*session.comm, session.device, options.run, run.trained_with, run.dataset, options.checkpoint);
+  run.trained = open_trained_model(*session.comm, session.device,
+                                   {options.run, options.checkpoint, trained_with, run.numerics}, run.dataset);
   const std::string older_kind = older_kind_line(trained_with.model);
   if (session.is_rank_0() && !older_kind.empty()) log_info(older_kind);
   return run;

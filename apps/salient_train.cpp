@@ -33,10 +33,9 @@
 #include "engine/device/rank_parts.h"
 #include "engine/device/tensor_memory.h"
 #include "engine/train/class_weights.h"
-#include "engine/train/resident_steps.h"
 #include "engine/train/score.h"
 #include "engine/train/trainer.h"
-#include "engine/train/training_needs.h"
+#include "engine/train/training_plan.h"
 #include "store/part_rows_file.h"
 #include "store/store_manifest.h"
 
@@ -117,14 +116,6 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   return run;
 }
 
-/// Where the data goes. Collective.
-DataPlan plan_of(const TrainRun& run) {
-  const Session& session = run.session;
-  return plan_data(place_of(session), request_of(run.options.machine), run.dataset, [&] {
-    return needs_of_training(run.options, run.dataset, session.device.is_cuda(), session.comm->size());
-  });
-}
-
 /// Sparse rows that this model's first layer makes dense take the memory and time of dense ones.
 void warn_of_dense_rows(const TrainRun& run) {
   const ModelOptions& model = run.options.model;
@@ -134,7 +125,8 @@ void warn_of_dense_rows(const TrainRun& run) {
 }
 
 /// What the run was resolved to on this machine, for run.json and the log.
-Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
+Facts resolved_facts(const TrainRun& run) {
+  const DataResidency& residency = run.plan.data.residency;
   const MachineOptions& machine = run.options.machine;
   Facts facts{{"device", to_text(machine.device)},
               {"features", name_of(residency.features)},
@@ -142,7 +134,7 @@ Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
               {"workers", machine.workers},
               {"threads", machine.threads},
               {"slots", machine.slots},
-              {"precision", name_of(run.options.precision.value_or(Precision::kFp32))},
+              {"precision", name_of(run.plan.precision())},
               {"comm", std::string(run.session.comm->name())},
               {"metric", name_of(metric_for(run.options.evaluation.metric, run.dataset))}};
   if (!run.options.class_weights.empty()) facts["class_weights"] = to_text(run.options.class_weights);
@@ -186,7 +178,8 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   require_equal_programs(control, kProgram, common_configuration(command.options, kOwnToAHost));
   TrainRun run = set_up(command.options, launch, control);
   const Session& session = run.session;
-  const DataPlan plan = plan_of(run);
+  run.plan = plan_training(place_of(session), run.options, run.dataset);
+  const DataPlan& plan = run.plan.data;
   if (command.actions.dry_run && session.is_rank_0()) log_lines(to_text(plan), log_result);
   together(*session.comm, [&] { check(plan); });
   (void)parts_to_deal_by(command.options.batches.deal, run.dataset, *session.comm);  // before there is a directory
@@ -202,9 +195,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   run.data = make_resident(place_of(session), run.dataset, plan);
   install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   const std::optional<RunLock> lock = take_directory(run);
-  run.options.precision =
-      precision_on_all_ranks(run.options, run.dataset, residency_of(run.data.view()), *session.comm);
-  run.about.resolved = resolved_facts(run, plan.residency);
+  run.about.resolved = resolved_facts(run);
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
   if (session.is_rank_0()) warn_of_dense_rows(run);
   if (session.is_rank_0()) warn_of_data(run.dataset);

@@ -15,6 +15,7 @@
 #include "core/number_text.h"
 #include "core/timer.h"
 #include "core/version.h"
+#include "engine/train/run_model.h"
 
 namespace salient {
 
@@ -61,11 +62,13 @@ bool has_precision(const ComputeDevice& device, Precision precision) {
   return device.is_cuda() || precision == Precision::kFp32 || (precision == Precision::kBf16 && has_bf16_products());
 }
 
-TrainOptions with_precision_of(const ComputeDevice& device, TrainOptions trained_with) {
-  if (!trained_with.precision || has_precision(device, *trained_with.precision)) return trained_with;
-  log_info("the run is in " + name_of(*trained_with.precision) + ", which this device lacks: predictions in fp32");
-  trained_with.precision = Precision::kFp32;
-  return trained_with;
+Numerics numerics_on(const ComputeDevice& device, const TrainOptions& trained_with, std::optional<Precision> asked) {
+  Numerics numerics = numerics_of(trained_with);
+  if (asked) numerics.precision = *asked;
+  if (has_precision(device, numerics.precision)) return numerics;
+  log_info("the run is in " + name_of(numerics.precision) + ", which this device lacks: predictions in fp32");
+  numerics.precision = Precision::kFp32;
+  return numerics;
 }
 
 void require_precision(const Session& session, std::optional<Precision> precision) {

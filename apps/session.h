@@ -20,6 +20,7 @@
 #include "engine/device/machine_options.h"
 #include "engine/device/planned_data.h"
 #include "engine/train/train_options.h"
+#include "models/numerics.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -75,9 +76,10 @@ Session open_session(const MachineOptions& machine, const CommOptions& comm, con
 /// Whether a device multiplies matrices so.
 bool has_precision(const ComputeDevice& device, Precision precision);
 
-/// Options of a trained run as a device takes them: in fp32, as the log then says, where it does not multiply matrices
-/// in the run's precision.
-TrainOptions with_precision_of(const ComputeDevice& device, TrainOptions trained_with);
+/// How a device computes with a trained run's model: in the precision that is asked for, or else in the run's, or, as
+/// the log then says, in fp32 where it does not multiply matrices so.
+Numerics numerics_on(const ComputeDevice& device, const TrainOptions& trained_with,
+                     std::optional<Precision> asked = std::nullopt);
 
 /// @throws Error{kNoDevice} when a precision is asked for and this rank's device does not multiply matrices so.
 void require_precision(const Session& session, std::optional<Precision> precision);

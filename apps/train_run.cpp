@@ -94,7 +94,8 @@ int with_run_json(const Session& session, const fs::path& directory, RunDescript
 TrainResult train_once(TrainRun& run, const TrainOptions& options, const fs::path& directory) {
   TrainResult result;
   (void)with_run_json(run.session, directory, run.about, [&](RunDescription& about) {
-    result = Trainer(options, {run.dataset, run.data, run.session.device, *run.session.comm, directory}).run();
+    const Session& session = run.session;
+    result = Trainer(options, {run.dataset, run.data, session.device, *session.comm, run.plan, directory}).run();
     if (result.interrupted_by != 0) return result.interrupted_by;
     if (result.valid) about.result["best_epoch"] = result.best_epoch;
     result.valid_figures.for_each(

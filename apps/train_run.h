@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "apps/session.h"
+#include "engine/plan/run_plan.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/train_options.h"
 #include "loaders/resident_data.h"
@@ -16,6 +17,7 @@ struct TrainRun {
   TrainOptions said{};     ///< as the user chose them, `auto` and 0 included; what config.toml keeps
   TrainOptions options{};  ///< what they mean on this machine
   Dataset dataset{};
+  RunPlan plan{};                     ///< where it goes, and how batches are computed
   ResidentData data{};                ///< what of it is in GPU memory
   RunDescription about{};             ///< for run.json
   std::filesystem::path directory{};  ///< of the run; only rank 0 needs to see it

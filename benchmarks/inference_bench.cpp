@@ -144,13 +144,18 @@ InferenceOptions inference_options_of(const Setup& setup) {
   return {.batch_size = static_cast<std::size_t>(setup.options.batch_size), .seed = setup.run.seed};
 }
 
-constexpr DataResidency kAllOnDevice{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
-
-ResidentSpec resident_spec_of(const Setup& setup, int fanout, Precision precision) {
-  return {.model = setup.run.model,
-          .rule = loader_options_of(setup, fanout).rule,
-          .max_seeds = static_cast<std::size_t>(setup.options.batch_size),
-          .numerics = {.precision = precision, .gradient_order = numerics_of(setup.run).gradient_order}};
+/// Resident wherever nothing prevents it.
+BatchPlan plan_of(const Setup& setup, int fanout, Precision precision, const DataResidency& data,
+                  Purpose purpose = Purpose::kInference) {
+  return plan_batches(
+      {.purpose = purpose,
+       .spec = {.model = setup.run.model,
+                .rule = loader_options_of(setup, fanout).rule,
+                .max_seeds = static_cast<std::size_t>(setup.options.batch_size),
+                .numerics = {.precision = precision, .gradient_order = numerics_of(setup.run).gradient_order}},
+       .dataset = setup.dataset,
+       .data = data,
+       .asked = StepKind::kResident});
 }
 
 /// Where it fits beside the batches of the largest fanout, -1 being all neighbours.
@@ -164,9 +169,9 @@ ResidentData resident_data_for(const Setup& setup) {
       {loading, setup.nodes, inference.batch_size, inference.seed, model_options_of(setup.run, setup.dataset)});
   std::int64_t resident_bytes = 0;  // beside the batches: one after the other they are measured in the same memory
   for (const int f : setup.options.fanouts) {
-    const ResidentSpec spec = resident_spec_of(setup, f, numerics_of(setup.run).precision);
-    if (obstacle_to_resident(spec, setup.dataset, kAllOnDevice).empty())
-      resident_bytes = std::max(resident_bytes, resident_predictions_bytes(spec, setup.dataset));
+    const BatchPlan plan = plan_of(setup, f, numerics_of(setup.run).precision, kAllOnDevice);
+    if (plan.is_resident())
+      resident_bytes = std::max(resident_bytes, resident_predictions_bytes(plan.spec, setup.dataset));
   }
   needs.others.push_back({"resident predictions", 0, resident_bytes});
   const Launch launch;
@@ -194,10 +199,10 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
   std::vector<Precision> precisions{numerics_of(setup.run).precision};
   if (precisions.front() != Precision::kBf16) precisions.push_back(Precision::kBf16);
   for (const Precision precision : precisions) {
-    const ResidentSpec spec = resident_spec_of(setup, fanout, precision);
-    if (!obstacle_to_resident(spec, setup.dataset, residency_of(setup.data)).empty()) return;
+    const BatchPlan plan = plan_of(setup, fanout, precision, residency_of(setup.data));
+    if (!plan.is_resident()) return;
     const auto resident =
-        make_resident_predictions(spec, setup.dataset, setup.data, setup.device, *setup.trained.model);
+        make_resident_predictions(plan.spec, setup.dataset, setup.data, setup.device, *setup.trained.model);
     add_sampled_row(report, setup, name + ", resident, " + name_of(precision), *resident);
   }
 }
@@ -206,8 +211,9 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
 /// features, which are copied again outside the time that is measured. Entries are counted once a layer; those of the
 /// last hidden one are read again for nodes whose own part had no room.
 void predict_exactly_resident(BenchReport& report, const Setup& setup) {
-  const ResidentSpec spec = resident_spec_of(setup, 1, Precision::kBf16);
-  if (!obstacle_to_resident_exact(spec, setup.dataset, residency_of(setup.data), /*num_ranks=*/1).empty()) return;
+  const BatchPlan plan = plan_of(setup, 1, Precision::kBf16, residency_of(setup.data), Purpose::kExactInference);
+  if (!plan.is_resident()) return;
+  const ResidentSpec& spec = plan.spec;
   const auto memory = setup.device.memory();
   if (!memory || resident_exact_bytes(spec, setup.dataset) > memory->free_bytes) return;
   add_row(report, "exact, resident, f16", measure({.name = "exact, resident", .rounds = setup.options.rounds}, [&] {
@@ -260,7 +266,8 @@ int bench_inference(Arguments arguments) {
                                                      options.machine.threads > 0 ? options.machine.threads : cores);
   fit_to_machine(options.machine, device, cores);
   const Dataset dataset = open_named_dataset(options.dataset, options.data_root);
-  const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);
+  const TrainedModel trained =
+      open_trained_model(*comm, device, {options.run, options.checkpoint, run, numerics_of(run)}, dataset);
   const std::vector<NodeId> nodes = select_nodes(dataset, {.what = options.nodes}).nodes;
 
   Setup setup{options, run, device, *comm, dataset, trained, nodes};

@@ -28,9 +28,9 @@
 #include "engine/comm/communicator.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/device/fit_to_machine.h"
-#include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "engine/train/trainer.h"
+#include "engine/train/training_plan.h"
 #include "models/describe/costs.h"
 
 namespace salient {
@@ -166,6 +166,7 @@ struct Measured {
   const Dataset& dataset;
   const ResidentData& data;
   const ComputeDevice& device;
+  const RunPlan& plan;
 };
 
 /// Of the training that will use it: its cached rows are those that batches will meet most.
@@ -177,12 +178,12 @@ SamplingPlan sampling_plan(const TrainOptions& options, const Dataset& dataset) 
 }
 
 TrainResult train(Path path, const TrainOptions& options, const Measured& measured) {
-  const auto& [dataset, data, device] = measured;
+  const auto& [dataset, data, device, plan] = measured;
   std::optional<TextbookGraph> textbook;
   if (path == Path::kPlain) textbook.emplace(dataset.graph);
   const auto comm = make_self_communicator();
   const ScratchFolder folder;
-  Trainer trainer(options, {dataset, data, device, *comm, folder.path()},
+  Trainer trainer(options, {dataset, data, device, *comm, plan, folder.path()},
                   make_source(path, dataset, options, device, textbook ? &*textbook : nullptr));
   TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
@@ -198,7 +199,7 @@ std::vector<StepKernel> kernels_of(Path path, TrainOptions options, const Measur
   const auto train_steps = [&](std::size_t steps) {
     Dataset part = measured.dataset;
     part.train = part.train.first(steps * batch);
-    (void)train(path, options, {part, measured.data, measured.device});
+    (void)train(path, options, {part, measured.data, measured.device, measured.plan});
     measured.device.wait();
   };
   return step_kernels([&] { train_steps(kSteps); }, [&] { train_steps(2 * kSteps); }, kSteps);
@@ -273,17 +274,16 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
     for (const System& system : rows) {
       TrainOptions row = options;
       row.step = is_resident(system.path) ? StepKind::kResident : StepKind::kEager;
-      row.may_fuse_layers = system.path != Path::kResidentByProducts;
       if (system.precision) row.precision = system.precision;
       DataResidency residency = residency_of(system.path, dataset, command.own.cached_share);
       residency.cache_policy = row.machine.cache_policy;
-      if (row.step == StepKind::kResident &&
-          !obstacle_to_resident_steps(row, dataset, residency, /*num_ranks=*/1).empty())
-        continue;  // another model
+      RunPlan plan = resolve(request_of(row, dataset, /*num_ranks=*/1), dataset, {.residency = residency});
+      if (plan.training.kind != row.step) continue;  // another model
+      plan.may_fuse_layers = system.path != Path::kResidentByProducts;
       log_info(graph + ": " + system.name);
       if (is_slow(system.path)) row.optimisation.epochs = command.own.plain_epochs;
       const ResidentData data(dataset, residency, sampling_plan(row, dataset));
-      const Measured measured{dataset, data, device};
+      const Measured measured{dataset, data, device, plan};
       const TrainResult result = train(system.path, row, measured);
       if (system.path == Path::kPlain) plain_median = epoch_times(result.epochs).median;
       const auto kernels = is_slow(system.path) ? std::vector<StepKernel>{} : kernels_of(system.path, row, measured);

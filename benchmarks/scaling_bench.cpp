@@ -38,7 +38,7 @@
 #include "engine/device/planned_data.h"
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
-#include "engine/train/training_needs.h"
+#include "engine/train/training_plan.h"
 #include "store/synthetic.h"
 #include "store/synthetic_nodes.h"
 
@@ -169,16 +169,14 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
   options.output.checkpoint_every = 0;
   (void)log_rank_table(session, options.machine.workers);
   std::optional<ScratchFolder> folder;
-  const DataPlan plan = plan_data(place_of(session), request_of(options.machine), dataset, [&] {
-    return needs_of_training(options, dataset, session.device.is_cuda(), launch.size);
-  });
+  const RunPlan plan = plan_training(place_of(session), options, dataset);
   together(*session.comm, [&] {
-    check(plan);
+    check(plan.data);
     if (launch.rank == 0) folder.emplace();
   });
-  const ResidentData data = make_resident(place_of(session), dataset, plan, rows);
-  Trainer trainer(options,
-                  {dataset, data, session.device, *session.comm, folder ? folder->path() : std::filesystem::path()});
+  const ResidentData data = make_resident(place_of(session), dataset, plan.data, rows);
+  Trainer trainer(
+      options, {dataset, data, session.device, *session.comm, plan, folder ? folder->path() : std::filesystem::path()});
   const TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
   Row row{.num_ranks = launch.size, .last = result.epochs.back(), .num_gradients = trainer.num_gradients()};

@@ -19,8 +19,8 @@
 #include "core/host/processor.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/device/fit_to_machine.h"
-#include "engine/train/resident_steps.h"
 #include "engine/train/trainer.h"
+#include "engine/train/training_plan.h"
 
 namespace salient {
 namespace {
@@ -68,7 +68,8 @@ struct Setting {
 TrainResult train(const TrainOptions& options, const Setting& setting) {
   const auto comm = make_self_communicator();
   const ScratchFolder folder;
-  Trainer trainer(options, {setting.dataset, setting.data, setting.device, *comm, folder.path()}, nullptr);
+  RunPlan plan = plan_training(options, setting.dataset, residency_of(setting.data.view()), *comm);
+  Trainer trainer(options, {setting.dataset, setting.data, setting.device, *comm, std::move(plan), folder.path()});
   TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
   return result;
@@ -104,8 +105,9 @@ std::vector<Row> measure(const TrainOptions& options, const Setting& setting, co
     if (!has_products_of(way.precision, setting.device)) continue;
     TrainOptions row = options;
     row.step = way.step;
-    if (way.step == StepKind::kEager || obstacle_to_resident_steps(row, setting.dataset, residency, 1).empty())
-      rows.push_back({way});
+    const RunPlan plan =
+        resolve(request_of(row, setting.dataset, /*num_ranks=*/1), setting.dataset, {.residency = residency});
+    if (plan.training.kind == way.step) rows.push_back({way});
   }
   for (int round = 0; round < own.rounds; ++round)
     for (Row& row : rows) {
@@ -156,8 +158,7 @@ int bench_steps(Arguments arguments) {
   const MachineOptions& machine = models.front().machine;
   const auto device = ComputeDevice::choose(machine.device, 0, machine.threads > 0 ? machine.threads : cores);
   const Dataset dataset = without_evaluation(open_named_dataset(own.graph, models.front().data.root));
-  const DataResidency on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
-  const ResidentData data(dataset, device.is_cuda() ? on_device : DataResidency{});
+  const ResidentData data(dataset, device.is_cuda() ? kAllOnDevice : DataResidency{});
   BenchReport report("steps", std::string(title) + ", " + own.graph + ", on " + device.name(),
                      {kMedianEpoch,
                       kBestEpoch,

@@ -17,8 +17,8 @@
 #include "core/number_text.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/device/fit_to_machine.h"
-#include "engine/train/resident_steps.h"
 #include "engine/train/trainer.h"
+#include "engine/train/training_plan.h"
 #include "loaders/graph_tiers.h"
 
 namespace salient {
@@ -57,14 +57,13 @@ struct Way {
 };
 
 std::vector<Way> ways_of(const Command& command, const Dataset& dataset) {
-  const DataResidency on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
   std::vector<Way> ways{Way{}};
   TrainOptions resident = command.train.options;
   resident.step = StepKind::kResident;
+  const RunPlan plan = resolve(request_of(resident, dataset, /*num_ranks=*/1), dataset, {.residency = kAllOnDevice});
   for (const double share : command.own.shares) {
     ways.push_back({.share = share});
-    if (obstacle_to_resident_steps(resident, dataset, on_device, /*num_ranks=*/1).empty())
-      ways.push_back({.share = share, .step = StepKind::kResident});
+    if (plan.training.is_resident()) ways.push_back({.share = share, .step = StepKind::kResident});
   }
   return ways;
 }
@@ -84,7 +83,8 @@ void train(Way& way, TrainOptions options, const Dataset& dataset, const Residen
   options.step = way.step;
   const auto comm = make_self_communicator();
   const ScratchFolder folder;
-  Trainer trainer(options, {dataset, data, device, *comm, folder.path()}, nullptr);
+  RunPlan plan = plan_training(options, dataset, residency_of(data.view()), *comm);
+  Trainer trainer(options, {dataset, data, device, *comm, std::move(plan), folder.path()});
   const TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
   way.epochs.insert(way.epochs.end(), result.epochs.begin() + 1, result.epochs.end());

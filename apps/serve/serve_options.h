@@ -13,7 +13,7 @@
 #include "core/console/log_format.h"
 #include "core/device_kind.h"
 #include "core/field_problem.h"
-#include "engine/train/step_kind.h"
+#include "engine/plan/step_kind.h"
 #include "store/data_schema.h"
 
 namespace salient::serve {

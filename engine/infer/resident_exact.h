@@ -3,21 +3,15 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "engine/infer/inference_round.h"
 #include "engine/infer/model_on_ranks.h"
-#include "engine/infer/resident_predictions.h"
+#include "engine/plan/batch_plan.h"
 #include "store/dataset.h"
 
 namespace salient {
 
-/// What prevents it, as a fact; "" = nothing. Depends on the arguments alone.
-/// @param spec  its rule and seeds are not read
-std::string obstacle_to_resident_exact(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data,
-                                       int num_ranks);
-
-/// GPU memory that it takes beside graph and features, in bytes. Only without an obstacle.
+/// GPU memory that it takes beside graph and features, in bytes. Only where plan_batches() takes it.
 std::int64_t resident_exact_bytes(const ResidentSpec& spec, const Dataset& dataset);
 
 /// What is predicted.
@@ -26,7 +20,7 @@ struct ResidentExactRequest {
   bool may_overwrite_features = false;  ///< those on the GPU, when they have been read: nothing is to read them later
 };
 
-/// Without an obstacle. Every layer but the last is computed for all nodes of the graph; its results are f16.
+/// Likewise. Every layer but the last is computed for all nodes of the graph; its results are f16.
 /// @throws Error{kUsage, kHalfRange} if one is beyond the range of f16, before the results of its block are handed out
 ///
 /// @param on_round  may be empty

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/infer/resident_predictions.h"
+#include "engine/plan/batch_plan.h"
 #include "loaders/batch_source.h"
+#include "models/model.h"
 #include "models/resident/model_step.h"
 #include "models/resident/sage_layers.h"
 

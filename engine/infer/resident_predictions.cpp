@@ -167,8 +167,6 @@ class ResidentPredictions final : public Predictions {
 
 }  // namespace
 
-bool has_resident_predictions() { return true; }
-
 std::int64_t resident_predictions_bytes(const ResidentSpec& spec, const Dataset& dataset) {
   if (is_plain_sage(spec.model)) return sage_forward_bytes(sage_shape_of(spec, dataset));
   return model_step_bytes(model_step_shape_of(spec, dataset, StepUse::kPrediction));

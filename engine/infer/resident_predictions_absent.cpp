@@ -4,8 +4,6 @@
 
 namespace salient {
 
-bool has_resident_predictions() { return false; }
-
 std::int64_t resident_predictions_bytes(const ResidentSpec&, const Dataset&) { return 0; }
 
 std::unique_ptr<Predictions> make_resident_predictions(const ResidentSpec&, const Dataset&, const ResidentView&,

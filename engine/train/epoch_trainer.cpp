@@ -49,17 +49,12 @@ std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_pt
   const TrainOptions& options = parts.options;
   if (source) return std::make_unique<EagerSteps>(parts, std::move(source));
   const TrainingRun& run = parts.run;
-  const bool speaks = run.comm.rank() == 0 && run.device.is_cuda();
-  const DataResidency data = residency_of(run.data.view());
-  if (takes_resident_steps(options, run.dataset, data, run.comm.size())) {
-    if (speaks)
-      log_info("training steps are resident: sampling, gathering and arithmetic (" +
-               name_of(numerics_of(options).precision) + ") in one graph on the GPU");
-    return make_resident_steps(parts);
-  }
-  if (speaks)
-    log_info("training steps are eager: " + reason_for_eager_steps(options, run.dataset, data, run.comm.size()) +
-             (options.precision == Precision::kBf16 ? "; tf32 is faster there than bf16" : ""));
+  const BatchPlan& plan = run.plan.training;
+  require_asked("resident steps", options.step, plan);
+  const bool is_slow_bf16 = !plan.is_resident() && run.plan.precision() == Precision::kBf16;
+  if (run.comm.rank() == 0 && run.device.is_cuda())
+    log_info(to_text("training steps", plan) + (is_slow_bf16 ? "; tf32 is faster there than bf16" : ""));
+  if (plan.is_resident()) return make_resident_steps(parts);
   return std::make_unique<EagerSteps>(
       parts, make_batches(run.dataset, loader_options_of(options, training_rule(options), run), run.comm));
 }
@@ -75,7 +70,7 @@ EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, 
       seeds_(run.dataset, options.seed, global_batch_of(options, run.comm.size()), run.comm.rank(), run.comm.size(),
              parts_),
       schedule_(schedule_of(options.optimisation, seeds_.num_steps())),
-      model_(make_model_on(run.device, model_options_of(options, run.dataset), numerics_of(options))),
+      model_(make_model_on(run.device, model_options_of(options, run.dataset), run.plan.training.spec.numerics)),
       optimizer_(*model_, {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),
       clock_(run.device),
       objective_(loss_of(options, run.dataset), seeds_.num_steps(), run.device.torch_device()),

@@ -5,12 +5,9 @@
 #include <string>
 
 #include "core/console/log.h"
-#include "engine/infer/loader_predictions.h"
-#include "engine/remote/partitioned_batches.h"
+#include "engine/infer/make_predictions.h"
 #include "engine/report/confusion.h"
 #include "engine/train/rank_state.h"
-#include "engine/train/resident_steps.h"
-#include "engine/train/run_model.h"
 
 namespace salient {
 namespace {
@@ -25,15 +22,11 @@ std::span<const NodeId> scored_nodes(const Dataset& dataset, std::span<const Nod
 }
 
 std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const TrainingRun& run, const Model& model) {
-  if (takes_resident_steps(options, run.dataset, residency_of(run.data.view()), run.comm.size())) {
-    const std::string reason = reason_for_eager_evaluation(options, run.dataset);
-    if (reason.empty())
-      return make_resident_predictions(evaluation_spec(options, run.dataset), run.dataset, run.data.view(), run.device,
-                                       model);
-    if (run.comm.rank() == 0) log_info("evaluation is eager: " + reason);
-  }
+  const BatchPlan& plan = run.plan.evaluation;
+  if (run.plan.training.is_resident() && !plan.is_resident() && run.comm.rank() == 0)
+    log_info("evaluation is eager: " + plan.why);
   const LoaderOptions loading = loader_options_of(options, evaluation_rule(options), run);
-  return std::make_unique<LoaderPredictions>(make_batches(run.dataset, loading, run.comm), run.device);
+  return make_predictions(plan, {run.dataset, loading, run.device, run.comm, model});
 }
 
 const char* name_of(EvaluationSet set) { return set == EvaluationSet::kValid ? "valid" : "test"; }

@@ -15,7 +15,6 @@
 #include "engine/device/gpu_links.h"
 #include "engine/infer/resident_model.h"
 #include "engine/train/device_targets.h"
-#include "engine/train/run_model.h"
 #include "models/describe/costs.h"
 #include "models/describe/resident_limits.h"
 #include "models/resident/model_step.h"
@@ -24,21 +23,21 @@
 namespace salient {
 namespace {
 
-SageStepShape sage_step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  SageShape shape = sage_shape_of(training_spec(options, dataset, num_ranks), dataset);
-  shape.may_fuse = options.may_fuse_layers;
-  return {shape, options.optimisation.label_smoothing};
-}
+bool is_plain_sage(const RunPlan& plan) { return is_plain_sage(plan.training.spec.model); }
 
-ModelStepShape model_step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  ModelStepShape shape = model_step_shape_of(training_spec(options, dataset, num_ranks), dataset, StepUse::kTraining);
-  shape.label_smoothing = options.optimisation.label_smoothing;
+SageShape sage_shape(const RunPlan& plan, const Dataset& dataset) {
+  SageShape shape = sage_shape_of(plan.training.spec, dataset);
+  shape.may_fuse = plan.may_fuse_layers;
   return shape;
 }
 
+ModelStepShape model_step_shape(const RunPlan& plan, const Dataset& dataset) {
+  return model_step_shape_of(plan.training.spec, dataset, StepUse::kTraining);
+}
+
 /// Whether steps without an exchange between ranks have the update in them.
-bool can_update(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  return !is_plain_sage(options.model) || has_fused_layer(sage_step_shape(options, dataset, num_ranks).sage);
+bool can_update(const RunPlan& plan, const Dataset& dataset) {
+  return !is_plain_sage(plan) || has_fused_layer(sage_shape(plan, dataset));
 }
 
 /// More gradients NCCL sums faster than words of 8 bytes travel, and these words have memory for each rank.
@@ -46,14 +45,13 @@ constexpr std::int64_t kMostSummedValues = std::int64_t{2} << 20;
 
 /// Gradients that ranks sum inside a step: of GraphSAGE elements of all packed weights. 0 = none, they exchange them
 /// between steps.
-std::int64_t num_summed_values(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  if (num_ranks == 1 || num_ranks > PeerSums::kMaxRanks || !can_update(options, dataset, num_ranks)) return 0;
+std::int64_t num_summed_values(const RunPlan& plan, const Dataset& dataset, int num_ranks) {
+  if (num_ranks == 1 || num_ranks > PeerSums::kMaxRanks || !can_update(plan, dataset)) return 0;
   std::int64_t count = 0;
-  if (is_plain_sage(options.model)) {
-    for (const SageLayerShape& layer : sage_layer_shapes(sage_step_shape(options, dataset, num_ranks).sage))
-      count += layer.in * layer.out;
+  if (is_plain_sage(plan)) {
+    for (const SageLayerShape& layer : sage_layer_shapes(sage_shape(plan, dataset))) count += layer.in * layer.out;
   } else {
-    count = num_parameters(describe(model_options_of(options, dataset)));
+    count = num_parameters(describe(model_of(plan.training.spec, dataset)));
   }
   return count > kMostSummedValues ? 0 : count;
 }
@@ -68,10 +66,10 @@ struct Exchange {
 /// each rank. Collective.
 Exchange make_exchange(const StepParts& parts) {
   Communicator& comm = parts.run.comm;
-  const std::int64_t num_values = num_summed_values(parts.options, parts.run.dataset, comm.size());
+  const std::int64_t num_values = num_summed_values(parts.run.plan, parts.run.dataset, comm.size());
   if (comm.size() > PeerSums::kMaxRanks) return {.reason = "there are more than 8 ranks"};
   if (!on_all_ranks(comm, num_values > 0))
-    return {.reason = can_update(parts.options, parts.run.dataset, comm.size())
+    return {.reason = can_update(parts.run.plan, parts.run.dataset)
                           ? "the model has more than 2 million parameters"
                           : "these steps are not those of one kernel for a layer"};
   const PeerReach reach = reach_of_all_gpus(comm, parts.run.device);
@@ -172,22 +170,23 @@ class ResidentSteps final : public GradientSteps {
 
 }  // namespace
 
-std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const std::int64_t num_values = num_summed_values(options, dataset, num_ranks);
+std::int64_t resident_steps_bytes(const RunPlan& plan, const Dataset& dataset, int num_ranks) {
+  const std::int64_t num_values = num_summed_values(plan, dataset, num_ranks);
   const auto exchange = static_cast<std::int64_t>(num_values == 0 ? 0 : PeerSums::bytes(num_ranks, num_values));
-  const std::int64_t step = is_plain_sage(options.model)
-                                ? sage_step_bytes(sage_step_shape(options, dataset, num_ranks))
-                                : model_step_bytes(model_step_shape(options, dataset, num_ranks));
+  const std::int64_t step = is_plain_sage(plan) ? sage_step_bytes({sage_shape(plan, dataset)})
+                                                : model_step_bytes(model_step_shape(plan, dataset));
   return step + DeviceTargets::bytes(dataset) + exchange;
 }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {
-  const int num_ranks = parts.run.comm.size();
-  if (is_plain_sage(parts.options.model))
-    return std::make_unique<ResidentSteps<SageStep>>(parts,
-                                                     sage_step_shape(parts.options, parts.run.dataset, num_ranks));
-  return std::make_unique<ResidentSteps<ModelStep>>(parts,
-                                                    model_step_shape(parts.options, parts.run.dataset, num_ranks));
+  const RunPlan& plan = parts.run.plan;
+  const Dataset& dataset = parts.run.dataset;
+  const double label_smoothing = parts.options.optimisation.label_smoothing;
+  if (is_plain_sage(plan))
+    return std::make_unique<ResidentSteps<SageStep>>(parts, SageStepShape{sage_shape(plan, dataset), label_smoothing});
+  ModelStepShape shape = model_step_shape(plan, dataset);
+  shape.label_smoothing = label_smoothing;
+  return std::make_unique<ResidentSteps<ModelStep>>(parts, shape);
 }
 
 }  // namespace salient

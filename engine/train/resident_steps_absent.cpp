@@ -4,7 +4,7 @@
 
 namespace salient {
 
-std::int64_t resident_steps_bytes(const TrainOptions&, const Dataset&, int) { return 0; }
+std::int64_t resident_steps_bytes(const RunPlan&, const Dataset&, int) { return 0; }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts&) {
   fail(ErrorKind::kNoDevice, "resident steps: this is a build without CUDA", Topic::kDevice);

@@ -11,9 +11,9 @@
 #include "core/console/console_options.h"
 #include "engine/comm/comm_options.h"
 #include "engine/device/machine_options.h"
+#include "engine/plan/step_kind.h"
 #include "engine/report/metric.h"
 #include "engine/train/schedule.h"
-#include "engine/train/step_kind.h"
 #include "models/describe/model_options.h"
 #include "models/describe/regression_loss.h"
 #include "sampler/sampling_rule.h"
@@ -89,10 +89,9 @@ struct TrainOptions {
   OptimisationOptions optimisation{};
   EvaluationOptions evaluation{};
   MachineOptions machine{};
-  std::optional<Precision> precision{};  ///< none: what precision_for() finds
+  std::optional<Precision> precision{};  ///< none: what resolve() finds
   std::optional<StepKind> step{};        ///< none: resident where the run allows it
   std::vector<float> class_weights{};    ///< no option: what class_weights_of() makes of optimisation.class_weights
-  bool may_fuse_layers = true;           ///< no option: a benchmark's, see SageShape::may_fuse
   CommOptions comm{};
   OutputOptions output{};
   ConsoleOptions console{};

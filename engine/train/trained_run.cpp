@@ -9,16 +9,16 @@
 #include "engine/train/run_model.h"
 
 namespace salient {
-TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device, const std::filesystem::path& run,
-                                const TrainOptions& options, const Dataset& dataset, const std::string& checkpoint) {
-  const ModelOptions model_options = model_options_of(options, dataset);
+TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device, const ModelOfRun& which,
+                                const Dataset& dataset) {
+  const ModelOptions model_options = model_options_of(which.options, dataset);
   TrainedModel trained;
   together(comm, [&] {
     if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to predict from");
-    trained.model = make_model(model_options, numerics_of(options));  // as the evaluation in training
+    trained.model = make_model(model_options, which.numerics);  // as the evaluation in training
     if (comm.rank() != 0) return;
     const std::string config = model_config_json(model_options, dataset.task);
-    LoadedWeights loaded = load_named_weights(run / "checkpoints", checkpoint, *trained.model, config);
+    LoadedWeights loaded = load_named_weights(which.run / "checkpoints", which.checkpoint, *trained.model, config);
     trained.checkpoint = std::move(loaded.folder);
     trained.origin = std::move(loaded.origin);
   });

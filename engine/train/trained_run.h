@@ -20,10 +20,17 @@ struct TrainedModel {
   CheckpointOrigin origin{};           ///< on rank 0
 };
 
+/// Which model, and how it is to compute.
+struct ModelOfRun {
+  std::filesystem::path run;
+  std::string checkpoint;       ///< as find_checkpoint()
+  const TrainOptions& options;  ///< of the run
+  Numerics numerics{};
+};
+
 /// Collective. @param dataset  has the run's feature width and classes: of other data, seen_by_run().
-/// @param checkpoint  as find_checkpoint()
 /// @throws Error{kNoInput}, Error{kBadData}.
-TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device, const std::filesystem::path& run,
-                                const TrainOptions& options, const Dataset& dataset, const std::string& checkpoint);
+TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device, const ModelOfRun& which,
+                                const Dataset& dataset);
 
 }  // namespace salient

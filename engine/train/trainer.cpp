@@ -15,26 +15,14 @@
 #include "engine/train/epoch_trainer.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/rank_state.h"
-#include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "engine/train/signal_agreement.h"
 
 namespace salient {
 
-namespace {
-
-/// @param source  of the caller: its steps are eager
-TrainOptions with_precision(TrainOptions options, const TrainingRun& run, const BatchSource* source) {
-  if (source != nullptr && !options.precision) options.precision = Precision::kFp32;
-  options.precision = precision_on_all_ranks(options, run.dataset, residency_of(run.data.view()), run.comm);
-  return options;
-}
-
-}  // namespace
-
 struct Trainer::Impl {
   Impl(const TrainOptions& train_options, TrainingRun training_run, std::unique_ptr<BatchSource> source)
-      : options(with_precision(train_options, training_run, source.get())),
+      : options(train_options),
         run(std::move(training_run)),
         comm(run.comm),
         signals(comm, /*steps_between=*/run.device.is_cuda() && comm.size() > 1 ? 8 : 1),

@@ -33,7 +33,8 @@ void require_trainable(const TrainOptions& options, const Dataset& dataset);
 class Trainer {
  public:
   /// @param options  resolved by fit_to_machine(); options.output.resume names the checkpoint's run to continue.
-  /// @param source   of training batches; null = the product's own loader.
+  /// @param run      with the plan of these options, for data where it is: plan_training()
+  /// @param source   of training batches, for eager steps; null = the product's own loader.
   /// @throws Error{kUsage} when there is nothing to train on, Error{kBadData} for an unusable checkpoint.
   Trainer(const TrainOptions& options, TrainingRun run, std::unique_ptr<BatchSource> source = nullptr);
   ~Trainer();

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "engine/infer/node_scores.h"
+#include "engine/infer/resident_predictions.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
+#include "engine/train/training_plan.h"
 #include "models/compute_bytes.h"
 #include "models/describe/costs.h"
 #include "sampler/seed_order.h"
@@ -70,14 +72,13 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
                     machine.workers, training},
                    {"evaluation batches", slots_used(machine.slots, largest_set, evaluation_batches, num_ranks),
                     machine.workers, evaluation}};
-  const DataResidency all_on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
-  TrainOptions resident = options;
-  resident.precision = precision_for(options, dataset, all_on_device, num_ranks);
-  if (reason_for_eager_steps(resident, dataset, all_on_device, num_ranks).empty())
-    needs.loaders[0].if_resident = {"training steps on the GPU", 0, resident_steps_bytes(resident, dataset, num_ranks)};
-  if (needs.loaders[0].if_resident && reason_for_eager_evaluation(resident, dataset).empty())
+  const RunPlan if_it_fits = resolve(request_of(options, dataset, num_ranks), dataset, {.residency = kAllOnDevice});
+  if (if_it_fits.training.is_resident())
+    needs.loaders[0].if_resident = {"training steps on the GPU", 0,
+                                    resident_steps_bytes(if_it_fits, dataset, num_ranks)};
+  if (if_it_fits.evaluation.is_resident())
     needs.loaders[1].if_resident = {"evaluation on the GPU", 0,
-                                    resident_predictions_bytes(evaluation_spec(resident, dataset), dataset)};
+                                    resident_predictions_bytes(if_it_fits.evaluation.spec, dataset)};
   const auto add = [&](const char* what, std::int64_t bytes) {
     needs.others.push_back({what, on_gpu ? 0 : bytes, on_gpu ? bytes : 0});
   };

@@ -5,6 +5,7 @@
 
 #include "engine/comm/communicator.h"
 #include "engine/device/compute_device.h"
+#include "engine/plan/run_plan.h"
 #include "engine/train/train_options.h"
 #include "loaders/batch_loader.h"
 #include "loaders/resident_data.h"
@@ -12,12 +13,13 @@
 
 namespace salient {
 
-/// A value of references: what they refer to outlives it.
+/// References and the plan: what they refer to outlives this.
 struct TrainingRun {
   const Dataset& dataset;
   const ResidentData& data;  ///< of the data set
   const ComputeDevice& device;
   Communicator& comm;
+  RunPlan plan{};
   std::filesystem::path directory{};  ///< the run directory, which exists; only rank 0 writes
 };
 

@@ -68,9 +68,13 @@ TEST_P(ExactOnDevice, FindsTheSameWithLayersInF16) {
   ResidentSpec spec;
   spec.model.hidden_dim = 16;
   spec.model.num_layers = model->num_layers();
-  ASSERT_EQ(obstacle_to_resident_exact(spec, dataset, residency_of(data.view()), 1), "");
-  EXPECT_NE(obstacle_to_resident_exact(spec, dataset, residency_of(data.view()), 2), "");
-  EXPECT_NE(obstacle_to_resident_exact(spec, dataset, {}, 1), "");
+  ASSERT_EQ(plan_batches({.purpose = Purpose::kExactInference,
+                          .spec = spec,
+                          .dataset = dataset,
+                          .data = residency_of(data.view()),
+                          .asked = StepKind::kResident})
+                .why,
+            "");
   const auto comm = make_self_communicator();
   const auto predict = [&](const ResidentData& from, bool may_overwrite_features = false) {
     return test::collect(/*layer=*/0, [&](const OnRound& on_round) {

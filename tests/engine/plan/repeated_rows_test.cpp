@@ -1,5 +1,5 @@
-// tests/engine/infer/repeated_rows_test.cpp - on which graphs a tree of sampled nodes is too large, by measurements.
-#include "engine/infer/repeated_rows.h"
+// tests/engine/plan/repeated_rows_test.cpp - on which graphs a tree of sampled nodes is too large, by measurements.
+#include "engine/plan/repeated_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// engine/train/step_kind.h - the two ways to compute a training step.
+// engine/plan/step_kind.h - the two ways to compute a batch, of training or of predictions.
 #pragma once
 
 #include <array>

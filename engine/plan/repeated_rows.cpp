@@ -1,5 +1,5 @@
-// engine/infer/repeated_rows.cpp - see repeated_rows.h. docs/BENCHMARKS.md, "Eager or resident", has the measurements.
-#include "engine/infer/repeated_rows.h"
+// engine/plan/repeated_rows.cpp - see repeated_rows.h. docs/BENCHMARKS.md, "Eager or resident", has the measurements.
+#include "engine/plan/repeated_rows.h"
 
 #include <algorithm>
 #include <cmath>

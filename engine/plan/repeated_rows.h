@@ -1,9 +1,9 @@
-// engine/infer/repeated_rows.h - whether a resident way, which nothing prevents, is the faster one.
+// engine/plan/repeated_rows.h - whether a resident way, which nothing prevents, is the faster one.
 #pragma once
 
 #include <string>
 
-#include "engine/infer/resident_predictions.h"
+#include "engine/plan/batch_plan.h"
 #include "models/compute_bytes.h"
 
 namespace salient {

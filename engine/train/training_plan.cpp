@@ -1,0 +1,37 @@
+// engine/train/training_plan.cpp - see training_plan.h.
+#include "engine/train/training_plan.h"
+
+#include <algorithm>
+
+#include "engine/train/run_model.h"
+#include "engine/train/training_needs.h"
+
+namespace salient {
+
+RunRequest request_of(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  const std::size_t most_scored = std::max({dataset.valid.size(), dataset.test.size(), std::size_t{1}});
+  const auto batches = [&](SamplingRule rule, std::size_t max_seeds) {
+    return ResidentSpec{options.model, std::move(rule), max_seeds, numerics_of(options)};
+  };
+  return {.step = options.step,
+          .precision = options.precision,
+          .training = batches(training_rule(options),
+                              std::max<std::size_t>(1, largest_share(options, dataset.train.size(), num_ranks))),
+          .evaluation = batches(evaluation_rule(options),
+                                std::min(static_cast<std::size_t>(options.evaluation.batch_size), most_scored))};
+}
+
+RunPlan plan_training(const RankPlace& place, const TrainOptions& options, const Dataset& dataset) {
+  const int num_ranks = place.comm.size();
+  const DataPlan data = plan_data(place, request_of(options.machine), dataset, [&] {
+    return needs_of_training(options, dataset, place.device.is_cuda(), num_ranks);
+  });
+  return resolve(request_of(options, dataset, num_ranks), dataset, data, place.comm);
+}
+
+RunPlan plan_training(const TrainOptions& options, const Dataset& dataset, const DataResidency& data,
+                      Communicator& comm) {
+  return resolve(request_of(options, dataset, comm.size()), dataset, {.residency = data}, comm);
+}
+
+}  // namespace salient
