@@ -134,7 +134,7 @@ NewNodeTable read_new_nodes(const Dataset& dataset, const NewNodeFiles& files) {
   if (!files.edges.empty())
     edges = read_edges_of_names(
         files.edges, {.ids = IdKind::kText, .is_node = [&](std::string_view id) { return find(id).has_value(); }},
-        find);
+        [&](std::string_view id, std::size_t /*end*/) { return find(id); });
   set_rows(edges, dataset, files.edges, table.nodes, num_new);
   return table;
 }

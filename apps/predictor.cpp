@@ -21,6 +21,7 @@
 #include "core/host/machine.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/infer/sampled_inference.h"
+#include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "models/describe/costs.h"
 #include "models/describe/layer_list.h"

@@ -54,7 +54,7 @@ std::vector<HelpLine> help_lines(const Options& defaults) {
 /// As above, of the options of a program or command, with their defaults.
 template <class Options>
 void print_help(std::ostream& out, std::string_view title, const Options& defaults,
-                const HelpTopic& topic = {HelpTopic::kSummary}) {
+                const HelpTopic& topic = HelpTopic(HelpTopic::kSummary)) {
   std::vector<OptionGroup> groups;
   if constexpr (requires { option_groups(defaults); })
     for (const OptionGroup& group : option_groups(defaults)) groups.push_back(group);
