@@ -75,6 +75,19 @@ class Distributed(programs.ProgramTest):
 
     # --- the same training on any number of ranks ---
 
+    def test_ranks_start_in_three_ways(self):
+        self.train(2, "by-mpirun", "--epochs", 1)
+        self.train(0, "by-option", "--epochs", 1, "--ranks", 2)
+        for rank in ("1", "0"):  # the first one ends at once, and leaves the run to the other
+            self.assertFalse((self.work / "by-torchrun").exists())
+            self.run_all(self.command(0, "by-torchrun", "--epochs", 1), 0, env={
+                "RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",
+                "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"})
+        expected = [row["loss"] for row in self.metrics("by-mpirun")]
+        for name in ("by-option", "by-torchrun"):
+            self.assertEqual([row["loss"] for row in self.metrics(name)], expected)
+        self.assertIn("--ranks: mpirun or srun", self.train(2, "twice", "--ranks", 2, expect=2).stderr)
+
     def test_the_curve_is_the_same_on_1_2_and_4_ranks(self):
         for dropout in ("0", "0.5"):
             for num_ranks in (0, 2, 4):

@@ -5,11 +5,13 @@ import itertools
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 import uuid
+import weakref
 
 LIMIT_S = 240  # for what takes seconds on an idle machine
 RANK = b"OMPI_COMM_WORLD_RANK"
@@ -41,8 +43,9 @@ class Job:
         self.mark = f"JOB_OF_A_TEST={SUITE}.{next(NUMBERS)}".encode()
         name, value = self.mark.decode().split("=")
         self.streams = [tempfile.TemporaryFile() for _ in range(2)]
-        self.folder = tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True)
-        mpi = {f"{word}_tmpdir_base": self.folder.name for word in ("OMPI_MCA_orte", "PRTE_MCA_prte")}
+        folder = tempfile.mkdtemp(prefix="job-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        mpi = {f"{word}_tmpdir_base": folder for word in ("OMPI_MCA_orte", "PRTE_MCA_prte")}
         prctl = ctypes.CDLL(None).prctl
         self.process = subprocess.Popen(
             [str(word) for word in command], env={**os.environ, **mpi, **(env or {}), name: value},
