@@ -295,6 +295,11 @@ class Dataset:
             return torch.from_dlpack(lookup.numbers()).numpy().view(np.uint64)
         return np.array([os.fsdecode(name) for name in lookup.names()], dtype=str)
 
+    @property
+    def has_text_ids(self) -> bool:
+        """Whether source_ids are text."""
+        return self._lookup().kind == "text"
+
     def rows_of(self, ids: Any, by: str = "id") -> Tensor:
         """The rows of nodes, int64 [N], in the order of `ids`, numbers or text: what source_ids has. The arrays of a
         data set, and the nodes of a loader, are by row. by="row" takes row numbers.

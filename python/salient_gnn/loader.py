@@ -44,7 +44,8 @@ class NeighborLoader:
     keywords of PyG and of torch's DataLoader is in salient_gnn.keywords.
 
     dataset       a Dataset; or PyG's Data, whose edges and features become a store in the temporary folder, once
-    nodes         rows, own ids that are text, a mask, or "train", "valid" or "val", "test", "all"; None = all
+    nodes         rows, own ids that are text, a mask, or "train", "valid" or "val", "test", "all"; None = all by PyG's
+                  names alone
     fanouts       neighbours sampled per hop, the seeds' own first; -1 = all
     batch_size    seeds of a batch on each rank
     device        where the tensors are: "cpu", "cuda", "cuda:1", ...; None = the CPU, or where Data has its features
@@ -91,7 +92,7 @@ class NeighborLoader:
     ) -> None:
         _threads.use_threads()
         own, is_pygs = _own_names(dataset, nodes, fanouts, seed, keywords)
-        nodes, seed = own["nodes"], own["seed"] or 0
+        nodes, seed = "all" if is_pygs and own["nodes"] is None else own["nodes"], own["seed"] or 0
         sampler = "auto" if sampler is None else sampler  # torch's default
         self.data = own["dataset"]  #: what the loader was given
         self.dataset, columns = columns_of(self.data)
@@ -371,7 +372,9 @@ def _seeds(dataset: Dataset, nodes: Any) -> Tensor:
         nodes = getattr(dataset, _NAMES[_choice("nodes", nodes, tuple(_NAMES))])
     if _are_all(nodes):
         return torch.arange(dataset.num_nodes)
-    if texts_of(nodes) is not None:
+    if nodes is None:
+        raise ValueError("nodes: is None; 'all', or input_nodes=None as PyG has it, are all nodes")
+    if texts_of(nodes) is not None and dataset.has_text_ids:
         nodes = dataset.rows_of(nodes)
     ids = nodes_of(nodes, "nodes", dataset.num_nodes)
     refuse_first((ids < 0) | (ids >= dataset.num_nodes), ids, "nodes", f"ids are 0 to {dataset.num_nodes - 1}")
@@ -381,7 +384,7 @@ def _seeds(dataset: Dataset, nodes: Any) -> Tensor:
 
 
 def _are_all(nodes: Any) -> bool:
-    return nodes is None or (isinstance(nodes, str) and nodes == "all")
+    return isinstance(nodes, str) and nodes == "all"
 
 
 class _Places:

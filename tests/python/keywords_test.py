@@ -138,7 +138,6 @@ def test_no_input_nodes_are_all_nodes(dataset):
     for loader in (
         salient_gnn.NeighborLoader(dataset, num_neighbors=[3], batch_size=512, workers=1),
         salient_gnn.NeighborLoader(dataset, [3], input_nodes=None, batch_size=512, workers=1),
-        salient_gnn.NeighborLoader(dataset, None, [3], 512, workers=1),
     ):
         assert sum(map(len, loader)) == dataset.num_nodes
 

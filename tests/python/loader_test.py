@@ -185,6 +185,8 @@ def test_memory_is_flat_over_many_batches(dataset):
         {"device": "meta"},
         {"nodes": torch.tensor([1, 2], dtype=torch.cfloat)},
         {"nodes": [1 << 63]},
+        {"nodes": None},
+        {"nodes": ["0", "1"]},
         {"dtype": "float"},
         {"dtype": float},
         {"dtype": torch.complex64},
