@@ -60,7 +60,7 @@ TEST(Help, AWordIsAGroupOrInAnOption) {
             "  --per-epoch-learning-rate 0.0031  how much it is; a number\n"
             "  --quiet\n");
   EXPECT_EQ(help("QUIET"), "model:\n  --quiet\n");
-  EXPECT_EQ(help("directory,", 1000).substr(0, 21), "data:\n  --dataset ... ");
+  EXPECT_EQ(help("directory,", 1000).substr(0, 22), "data:\n  --dataset ... ");
   try {
     (void)help("nothing");
     FAIL();
