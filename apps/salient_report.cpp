@@ -19,7 +19,7 @@ namespace salient {
 namespace {
 
 constexpr const char* kHelp =
-    "salient-report - makes report.html of a run directory, or one page that compares several runs\n\n"
+    "salient-report - makes report.html of a run directory, or compares runs\n\n"
     "  salient-report runs/wordnet-sage-20261121-101500   makes report.html in it\n"
     "  salient-report RUN RUN... [--out comparison.html]  makes one page of all:\n"
     "      results with their spread over seeds, options that differ, curves, time by\n"
