@@ -195,7 +195,8 @@ std::string summary_line(const EpochMetrics& m, Metric chosen) {
     if (metric == chosen || !is_left_to_files(metric))
       line += std::string(", valid ") + name + " " + figure_text(metric, value);
   });
-  return line + printed(", %.2f s", m.epoch_seconds.value_or(0));
+  line += printed(", %.2f s", m.epoch_seconds.value_or(0));
+  return m.remote_rows.has_value() ? line + rows_text(m) : line;
 }
 
 std::string detail_line(const EpochMetrics& m) {
@@ -204,7 +205,6 @@ std::string detail_line(const EpochMetrics& m) {
               m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
   if (m.device_bytes.has_value() && m.epoch_seconds.value_or(0) > 0)
     line += printed(", GPU busy %.0f %%", 100 * m.train_seconds.value_or(0) / *m.epoch_seconds);
-  if (m.remote_rows.has_value()) line += rows_text(m);
   if (m.eval_seconds.has_value()) line += printed(", eval %.2f s", *m.eval_seconds);
   return line + printed(", %.1f M edges/s, %.2f GB/s", per_second(m.edges, m.epoch_seconds) / 1e6,
                         per_second(m.bytes_transferred, m.epoch_seconds) / 1e9);

@@ -79,7 +79,8 @@ class MetricsFiles {
   std::optional<EventFile> events_;
 };
 
-/// One line for the log: "epoch 3: loss 0.3121, train accuracy 0.9012, valid accuracy 0.8930, 4.10 s".
+/// One line for the log: "epoch 3: loss 0.3121, train accuracy 0.9012, valid accuracy 0.8930, 4.10 s"; of partitioned
+/// features with where rows came from.
 /// @param chosen  the run's metric: shown, too, where it is none of those that each line has
 std::string summary_line(const EpochMetrics& metrics, Metric chosen = Metric::kAccuracy);
 

@@ -99,7 +99,7 @@ class Partitioned(programs.ProgramTest):
         self.assertLess(share["tenth"], 0.9 * share["none"], share)
 
     def test_a_line_says_where_rows_came_from(self):
-        errors = self.train(2, "speaks", "--features", "partitioned", "--epochs", 1, "--log-level", "debug").stderr
+        errors = self.train(2, "speaks", "--features", "partitioned", "--epochs", 1).stderr
         self.assertRegex(errors, r"feature rows on rank 0: \d+ of its part, \d+ copies of others; of a batch's rows")
         self.assertRegex(errors, r"epoch 1: .* rows [0-9.]+ % own, [0-9.]+ % copies, [0-9.]+ % remote: [0-9.]+ MB")
 

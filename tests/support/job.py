@@ -35,8 +35,8 @@ class Job:
 
     Its processes are those with its mark in their environment. They inherit it, whoever becomes their parent, so that
     programs that somebody else runs from the same folder meanwhile are never seen. Ends with the suite, however that
-    ends. What it prints goes to files: nothing waits for a reader. Each mpirun has a folder of its own: of two that
-    share one, the first to end can remove it while the other makes it.
+    ends. What it prints goes to files: nothing waits for a reader. Its temporary files have a folder of their own:
+    of two mpirun that share one, the first to end can remove it while the other makes it.
     """
 
     def __init__(self, command, env=None, **options):
@@ -45,10 +45,9 @@ class Job:
         self.streams = [tempfile.TemporaryFile() for _ in range(2)]
         folder = tempfile.mkdtemp(prefix="job-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        mpi = {f"{word}_tmpdir_base": folder for word in ("OMPI_MCA_orte", "PRTE_MCA_prte")}
         prctl = ctypes.CDLL(None).prctl
         self.process = subprocess.Popen(
-            [str(word) for word in command], env={**os.environ, **mpi, **(env or {}), name: value},
+            [str(word) for word in command], env={**os.environ, "TMPDIR": folder, **(env or {}), name: value},
             stdin=subprocess.DEVNULL, stdout=self.streams[0], stderr=self.streams[1], start_new_session=True,
             preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGTERM), **options)
 
