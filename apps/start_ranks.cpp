@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <string_view>
 
@@ -61,6 +62,8 @@ std::optional<int> start_ranks(int asked, std::span<const char* const> args, con
   for (std::string& word : words) raw.push_back(word.data());
   raw.push_back(nullptr);
   execvp(raw[0], raw.data());
+  if (errno == ENOENT)
+    fail(ErrorKind::kNoInput, "mpirun, which starts ranks, is not on PATH; OpenMPI's packages have it: openmpi-bin");
   fail_with_errno("mpirun", "start ranks by it");
 }
 

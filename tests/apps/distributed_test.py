@@ -86,6 +86,8 @@ class Distributed(programs.ProgramTest):
         expected = [row["loss"] for row in self.metrics("by-mpirun")]
         for name in ("by-option", "by-torchrun"):
             self.assertEqual([row["loss"] for row in self.metrics(name)], expected)
+        without = self.run_all(self.command(0, "without", "--ranks", 2), 66, env={"PATH": "/nowhere"})
+        self.assertIn("mpirun, which starts ranks, is not on PATH", without.stderr)
         self.assertIn("--ranks: mpirun or srun", self.train(2, "twice", "--ranks", 2, expect=2).stderr)
 
     def test_the_curve_is_the_same_on_1_2_and_4_ranks(self):
