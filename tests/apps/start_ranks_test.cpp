@@ -3,19 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
+#include "tests/support/environment.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
 namespace {
 
-LookUp environment(std::map<std::string, std::string> values) {
-  return [values = std::move(values)](const char* name) -> const char* {
-    const auto found = values.find(name);
-    return found == values.end() ? nullptr : found->second.c_str();
-  };
-}
+using test::environment;
 
 LookUp torchrun(const std::string& rank, const std::string& size, const std::string& local_size) {
   return environment({{"RANK", rank},

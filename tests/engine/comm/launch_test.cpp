@@ -3,20 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "engine/comm/communicator.h"
 #include "engine/comm/make_communicator.h"
+#include "tests/support/environment.h"
 
 namespace salient {
 namespace {
 
-LookUp environment(std::map<std::string, std::string> values) {
-  return [values = std::move(values)](const char* name) -> const char* {
-    const auto found = values.find(name);
-    return found == values.end() ? nullptr : found->second.c_str();
-  };
-}
+using test::environment;
 
 TEST(LaunchTest, APlainStartHasNoLauncher) {
   EXPECT_FALSE(is_started_by_launcher(environment({{"PATH", "/bin"}, {"SLURM_NTASKS", "4"}})));
