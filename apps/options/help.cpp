@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "apps/options/other_names.h"
+#include "core/lower_case.h"
 
 namespace salient::options {
 namespace {

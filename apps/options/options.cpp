@@ -6,6 +6,7 @@
 #include "apps/options/other_names.h"
 #include "core/files/file_io.h"
 #include "core/files/flat_toml.h"
+#include "core/lower_case.h"
 
 namespace salient::options {
 

@@ -53,11 +53,4 @@ std::string_view our_word(std::string_view theirs) {
   return found == kWords.end() ? std::string_view() : found->second;
 }
 
-std::string lower(std::string_view text) {
-  std::string small(text);
-  for (char& c : small)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return small;
-}
-
 }  // namespace salient::options

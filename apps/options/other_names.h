@@ -17,7 +17,4 @@ std::span<const OtherName> other_names();
 /// The word of an option's value that somebody else's name means, such as "sage" of "GraphSAGE"; "" for none.
 std::string_view our_word(std::string_view theirs);
 
-/// In lower case, of ASCII.
-std::string lower(std::string_view text);
-
 }  // namespace salient::options

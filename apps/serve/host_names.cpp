@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "apps/serve/request_head.h"
+#include "core/lower_case.h"
 
 namespace salient::serve {
 namespace {

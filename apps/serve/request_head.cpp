@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lower_case.h"
+
 namespace salient::serve {
 namespace {
 
@@ -50,12 +52,6 @@ bool is_token(std::string_view text) {
   constexpr std::string_view kLettersAndMarks =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~";
   return !text.empty() && text.find_first_not_of(kLettersAndMarks) == std::string_view::npos;
-}
-
-std::string lower(std::string_view text) {
-  std::string found(text);
-  for (char& c : found) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return found;
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -52,9 +52,6 @@ class HeadReader {
 /// A token of RFC 9110: the letters and marks that names of methods and fields have.
 bool is_token(std::string_view text);
 
-/// The same text in lower case, ASCII letters alone.
-std::string lower(std::string_view text);
-
 /// Without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/lower_case.h"
+
 namespace salient::serve {
 namespace {
 

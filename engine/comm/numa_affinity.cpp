@@ -5,12 +5,12 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <memory>
 
 #include "core/error.h"
 #include "core/host/machine.h"
+#include "core/lower_case.h"
 
 namespace salient {
 namespace {
@@ -54,8 +54,7 @@ std::vector<NumaNode> numa_nodes(const std::string& synthetic) {
 }
 
 int numa_node_of_pci(const std::string& bus_id) {
-  std::string name = bus_id;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = lower(bus_id);
   int node = -1;
   std::ifstream("/sys/bus/pci/devices/" + name + "/numa_node") >> node;
   return node;

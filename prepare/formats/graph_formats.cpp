@@ -5,6 +5,7 @@
 #include <cctype>
 #include <string>
 
+#include "core/lower_case.h"
 #include "prepare/formats/line_reader.h"
 
 namespace salient {
@@ -81,8 +82,7 @@ std::string beginning_of(std::string_view text) {
   }
   std::string begin(rest);
   std::erase(begin, '\r');
-  std::ranges::transform(begin, begin.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return begin;
+  return lower(begin);
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "core/console/log.h"
+#include "core/lower_case.h"
 #include "prepare/formats/graph_formats.h"
 
 namespace salient {
@@ -15,8 +15,7 @@ namespace {
 /// A first line such as "%%MatrixMarket matrix coordinate real symmetric", of which people leave out the end.
 class MatrixBanner {
  public:
-  explicit MatrixBanner(std::string_view line) : words_(line) {
-    std::ranges::transform(words_, words_.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  explicit MatrixBanner(std::string_view line) : words_(lower(line)) {
     is_there_ = words_.starts_with("%%matrixmarket") || words_.starts_with("%matrixmarket");
   }
   bool is_there() const { return is_there_; }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/console/log.h"
+#include "core/lower_case.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
@@ -46,13 +47,8 @@ bool has_no_numbers(const Fields& fields) {
          std::ranges::none_of(fields, [&](const std::string& field) { return parse_id(field, id); });
 }
 
-std::string in_lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::optional<Columns> usual_columns(Fields header) {
-  for (std::string& name : header) name = in_lower_case(name);
+  for (std::string& name : header) name = lower(name);
   for (const auto& [source, target] : kEndNames) {
     const auto from = std::ranges::find(header, source), to = std::ranges::find(header, target);
     if (from != header.end() && to != header.end())
@@ -141,7 +137,7 @@ void take_matrix(EdgeTable& table, const EdgeFileOptions& options) {
 /// Whether the names of two columns may be of two kinds of nodes, such as user and item; not "from_node" and "to_node",
 /// "id1" and "id2", "x" and "y".
 bool may_be_two_kinds(const std::string& source_name, const std::string& destination_name) {
-  std::string source = in_lower_case(source_name), destination = in_lower_case(destination_name);
+  std::string source = lower(source_name), destination = lower(destination_name);
   const auto are_ends = [](const std::string& a, const std::string& b) {
     return std::ranges::any_of(kEndNames, [&](const auto& ends) {
       const auto& [from, to] = ends;

@@ -2,12 +2,12 @@
 #include "prepare/importers/open_node_table.h"
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 #include <utility>
 
 #include "core/console/log.h"
 #include "core/error.h"
+#include "core/lower_case.h"
 
 namespace salient {
 namespace {
@@ -21,8 +21,7 @@ constexpr std::string_view kUnsureLabelNames[] = {"classes", "y", "target", "cat
 std::optional<std::size_t> usual_column(const std::vector<std::string>& header,
                                         std::span<const std::string_view> names) {
   for (std::size_t column = 0; column < header.size(); ++column) {
-    std::string name = header[column];
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string name = lower(header[column]);
     if (std::ranges::find(names, name) != names.end()) return column;
   }
   return std::nullopt;
