@@ -27,6 +27,7 @@ SMALL = ["--device", "cpu", "--hidden", "8", "--fanout", "4,3", "--eval-fanout",
 EVIL = "</script><b id=evil>&"
 EVERY_RUN = ["Placement", "Configuration", "Files"]
 WITH_EPOCHS = ["Curves", "Where the time goes", "Sampled neighbourhoods", "Figures"]
+CLASSES = "Scores to which all classes count alike"
 LOSS, TIMES = ["Loss of the training batches"], ["Learning rate", "Time of an epoch", "Batches prepared meanwhile"]
 
 # What the test reads off a page. Contrast is that of WCAG 2: 3 for marks, 4.5 for text.
@@ -225,7 +226,7 @@ class ReportInABrowser(unittest.TestCase):
 
     def test_a_finished_run_shows_its_curves_and_its_result(self):
         directory = self.train("finished", "--epochs", 4)
-        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"],
+        found = self.inspect(directory, [*LOSS, "Accuracy", CLASSES, *TIMES, "Confusion matrix"],
                              [*WITH_EPOCHS, "Predictions of the test nodes"])
         self.check_figures(directory, found)
         self.assertIn("finished", found["status_class"])
@@ -238,7 +239,8 @@ class ReportInABrowser(unittest.TestCase):
 
     def test_two_classes_have_a_curve_of_roc_auc(self):
         directory = self.train("roc-auc", "--epochs", 3, dataset="two")
-        found = self.inspect(directory, [*LOSS, "Accuracy", "ROC AUC", *TIMES, "Confusion matrix"], WITH_EPOCHS)
+        curves = [*LOSS, "Accuracy", "ROC AUC", "Average precision", CLASSES, *TIMES]
+        found = self.inspect(directory, [*curves, "Confusion matrix"], WITH_EPOCHS)
         self.check_figures(directory, found)
 
     def test_several_labels_have_curves_of_roc_auc_and_f1_and_no_matrix(self):
@@ -252,7 +254,8 @@ class ReportInABrowser(unittest.TestCase):
                    "--out", self.work / "several")
         self.assertEqual(made.returncode, 0, made.stderr)
         directory = self.train("labels", "--epochs", 3, dataset="several")
-        found = self.inspect(directory, [*LOSS, "Accuracy", "ROC AUC", "F1", *TIMES], [*WITH_EPOCHS, "Predictions"])
+        curves = [*LOSS, "Accuracy", "ROC AUC", "Average precision", "F1", *TIMES]
+        found = self.inspect(directory, curves, [*WITH_EPOCHS, "Predictions"])
         self.check_figures(directory, found)
         self.assertIn("no confusion matrix", found["text"])
 
@@ -260,7 +263,7 @@ class ReportInABrowser(unittest.TestCase):
         directory = self.work / "killed"
         self.assertEqual(self.end_after_two_epochs("killed", signal.SIGKILL), -signal.SIGKILL)
         self.assertEqual(run("salient-report", directory).returncode, 0)
-        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"], WITH_EPOCHS)
+        found = self.inspect(directory, [*LOSS, "Accuracy", CLASSES, *TIMES, "Confusion matrix"], WITH_EPOCHS)
         self.check_figures(directory, found)
         self.assertRegex(found["status"], "^failed: killed")
         self.assertIn("failed", found["status_class"])
@@ -285,12 +288,12 @@ class ReportInABrowser(unittest.TestCase):
     def test_an_interrupted_run_says_so_and_resumed_has_one_curve(self):
         directory = self.work / "resumed"
         self.assertEqual(self.end_after_two_epochs("resumed", signal.SIGTERM), 128 + signal.SIGTERM)
-        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"], WITH_EPOCHS)
+        found = self.inspect(directory, [*LOSS, "Accuracy", CLASSES, *TIMES, "Confusion matrix"], WITH_EPOCHS)
         self.assertRegex(found["status"], "^interrupted")
         num_epochs = len(self.rows_of(directory)) + 3
         resumed = run("salient-train", "--resume", directory, "--epochs", num_epochs)
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
-        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"], WITH_EPOCHS)
+        found = self.inspect(directory, [*LOSS, "Accuracy", CLASSES, *TIMES, "Confusion matrix"], WITH_EPOCHS)
         self.check_figures(directory, found)
         self.assertRegex(found["status"], rf"^finished .*{num_epochs} of {num_epochs} epochs")
         self.assertEqual([row["epoch"] for row in self.rows_of(directory)], [str(e + 1) for e in range(num_epochs)])
