@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "models/input_rows.h"
@@ -11,6 +12,17 @@
 namespace salient {
 
 struct Batch;
+
+/// What a hop of a typed graph has beside its entries. Rows are slots: those of a destination follow each other, one
+/// for each relation that leads to its type.
+struct TypedHop {
+  at::Tensor row_begin;      ///< int32 [num_dst + 1] the first row of each destination
+  at::Tensor row_dst;        ///< int32 [rows] the destination of each row
+  at::Tensor relation_rows;  ///< int32 [K] the rows that have entries, relation by relation, ascending
+  std::vector<std::int64_t> relation_begin{};   ///< [R + 1] relation r has relation_rows[begin[r], begin[r + 1])
+  std::vector<std::int64_t> num_src_of_type{};  ///< [T] sources of each type: the first of its TypeRows::rows
+  std::vector<std::int64_t> num_dst_of_type{};  ///< [T] likewise
+};
 
 /// One hop of a message-flow graph. Destinations are the first num_dst sources. Borrows the batch's memory, which must
 /// live until the backward pass is done.
@@ -21,14 +33,22 @@ struct HopView {
   at::Tensor indices;  ///< int32 [num_edges], each in [0, num_src)
   at::Tensor
       degrees{};  ///< int32 [num_src, 2], a NodeDegree per source; undefined if the loader was not asked for them
+  std::optional<TypedHop> typed{};  ///< of a typed graph alone; then indptr is [rows + 1]
+};
+
+/// The nodes of one type in a batch of a typed graph.
+struct TypeRows {
+  at::Tensor rows;  ///< int32 [N_t] their numbers in the batch, ascending
+  InputRows x;      ///< [N_t, feature_dim of the type]; nothing where the type has none
 };
 
 /// A batch on one device.
 struct BatchView {
-  InputRows x;                ///< f16 or f32 [N, feature_dim]
-  at::Tensor y;               ///< int32 [S], int8 [S, T] of labels or f32 [S, T] of values: store/label_table.h
-  at::Tensor nodes;           ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
-  std::vector<HopView> hops;  ///< [L] outermost first
+  InputRows x;                    ///< f16 or f32 [N, feature_dim]; nothing of a typed graph
+  at::Tensor y;                   ///< int32 [S], int8 [S, T] of labels or f32 [S, T] of values: store/label_table.h
+  at::Tensor nodes;               ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
+  std::vector<HopView> hops;      ///< [L] outermost first
+  std::vector<TypeRows> types{};  ///< [T] of a typed graph alone
 };
 
 /// The tensors that a loader's batch holds, over its own slab, without a copy: host tensors, or tensors on CUDA device

@@ -7,6 +7,7 @@
 
 #include "core/enum_names.h"
 #include "core/field_problem.h"
+#include "models/describe/graph_types.h"
 
 namespace salient {
 
@@ -89,6 +90,7 @@ struct ModelOptions {
   int heads = 1;  ///< of attention, in hidden layers
   InitScheme init = InitScheme::kPyg;
   std::uint32_t seed = 1;
+  GraphTypes types{};  ///< of a typed graph; in_dim is not looked at then
 
   bool operator==(const ModelOptions&) const = default;
 };
