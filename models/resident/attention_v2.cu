@@ -240,7 +240,7 @@ __global__ void __launch_bounds__(kTotalsThreads) vector_gradients_kernel(Attent
 /// launch(Place<kTeam>{}) for enough warps per node.
 template <class Launch>
 void with_team(std::int64_t width, Launch&& launch) {
-  require(width <= kMaxAttentionV2Columns, "a layer of gatv2 has at most 2048 columns");
+  require(width <= kMaxResidentGatv2Width, "a layer of gatv2 has at most 2048 columns");
   if (width <= 256) return launch(Place<1>{});
   if (width <= 512) return launch(Place<2>{});
   if (width <= 1024) return launch(Place<4>{});

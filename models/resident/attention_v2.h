@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/cuda/cuda.h"
+#include "models/describe/resident_limits.h"
 #include "models/resident/neighbour_sum.h"
 #include "models/resident/row_source.h"
 #include "models/resident/step_memory.h"
@@ -25,9 +26,7 @@ struct EntryRows {
   std::int64_t rows;         ///< of l
 };
 
-inline constexpr std::int64_t kMaxAttentionV2Columns = 2048;
-
-/// Device memory, f32 where nothing else is said. At most kMaxAttentionV2Columns columns.
+/// Device memory, f32 where nothing else is said. At most kMaxResidentGatv2Width columns.
 struct AttentionV2 {
   const float *att, *bias;  ///< [columns]
   float *att_gradient, *bias_gradient;

@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(kTotalsThreads) row_norm_parameters_kernel(Row
 /// launch(Team<kLanes>{}) for enough lanes for a row.
 template <class Launch>
 void with_team(std::int64_t columns, Launch&& launch) {
-  require(columns <= kMaxRowNormColumns, "a layer norm has at most 2048 columns");
+  require(columns <= kMaxResidentLayerNormWidth, "a layer norm has at most 2048 columns");
   if (columns <= 64) return launch(Team<8>{});
   if (columns <= 128) return launch(Team<16>{});
   if (columns <= 256) return launch(Team<32>{});

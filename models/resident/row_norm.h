@@ -4,12 +4,11 @@
 #include <cstdint>
 
 #include "core/cuda/cuda.h"
+#include "models/describe/resident_limits.h"
 #include "models/resident/operands.h"
 #include "models/resident/step_memory.h"
 
 namespace salient {
-
-inline constexpr std::int64_t kMaxRowNormColumns = 2048;
 
 /// out = D(relu(norm(z + addend))), with a column of ones behind it if out is wider. norm is torch's LayerNorm over the
 /// columns of z, epsilon 1e-5. Device memory, f32 where nothing else is said.
@@ -19,7 +18,7 @@ struct RowNorm {
   const NodeId* nodes;
   const LocalId* num_nodes;  ///< [1] of the level
   TreeDropout dropout;
-  Matrix z;            ///< [rows, columns], at most kMaxRowNormColumns
+  Matrix z;            ///< [rows, columns], at most kMaxResidentLayerNormWidth
   Matrix addend;       ///< [rows, columns or more]; data null: none
   Matrix out;          ///< [rows, columns or padded(columns + 1)]
   float* statistics;   ///< [rows, 2]: mean, 1 / deviation of a row; null: no backward follows

@@ -240,7 +240,7 @@ SampledTree::SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_se
       entries_(make_device_array<NodeId>(static_cast<std::size_t>(capacities_.back() * rule_.fanouts.back()))),
       chunk_sums_(make_device_array<LocalId>(static_cast<std::size_t>(capacities_.back() / kChunk) + 1)),
       num_edges_(make_device_array<unsigned long long>(2 * rule_.fanouts.size())) {
-  require(std::ranges::all_of(rule_.fanouts, [](int fanout) { return fanout >= 1 && fanout <= kMaxTreeFanout; }),
+  require(std::ranges::all_of(rule_.fanouts, [](int fanout) { return fanout >= 1 && fanout <= kMaxResidentFanout; }),
           "a tree's fanouts are in [1, 32]");
   require(has_tree_draw(rule_.draw), "a tree's nodes draw by themselves");
   require(capacities_.back() < std::int64_t{1} << 31, "a tree has fewer than 2^31 nodes");

@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "core/cuda/cuda.h"
+#include "models/describe/resident_limits.h"
 #include "models/resident/limits.h"
 #include "models/resident/seed_batch.h"
 #include "sampler/device_hop.h"
 
 namespace salient {
-
-inline constexpr int kMaxTreeFanout = 32;
 
 /// How level h + 1 grows from level h. Device memory.
 struct TreeGrowth {
@@ -45,7 +44,7 @@ struct LastHop {
 class SampledTree {
  public:
   /// @param graph  device memory, outlives this
-  /// @param rule   fanouts in [1, kMaxTreeFanout]; has_tree_draw()
+  /// @param rule   fanouts in [1, kMaxResidentFanout]; has_tree_draw()
   /// @throws Error{kDeviceMemory}
   SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds);
 

@@ -33,7 +33,7 @@ struct PackedElement {
 
 /// All layers, as a kernel's argument.
 struct Layers {
-  PackedWeights layer[kMaxSageLayers];
+  PackedWeights layer[kMaxResidentLayers];
 };
 
 __host__ __device__ std::int64_t num_packed(const SageWeights& weights) {
@@ -135,7 +135,7 @@ Kernel of_type(ActivationType type, Kernel f32, Kernel f16, Kernel bf16) {
 }
 
 Grid grid_of(std::span<const PackedWeights> layers) {
-  require(!layers.empty() && layers.size() <= kMaxSageLayers, "a model has 1 to 8 layers");
+  require(!layers.empty() && layers.size() <= std::size_t{kMaxResidentLayers}, "a model has 1 to 8 layers");
   Grid grid;
   std::int64_t largest = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/cuda/cuda.h"
+#include "models/describe/resident_limits.h"
 #include "models/resident/operands.h"
 #include "models/resident/parameter_update.h"
 
@@ -20,8 +21,6 @@ struct SageWeights {
   std::int64_t out_dim;
 };
 
-inline constexpr std::size_t kMaxSageLayers = 8;
-
 /// One layer's matrices and their packed form: around | self, both padded with zeros to [padded(out_dim),
 /// padded(in_dim)].
 struct PackedWeights {
@@ -32,7 +31,7 @@ struct PackedWeights {
   std::int64_t first_value = 0;  ///< of this layer, among those that ranks sum
 };
 
-/// Packs the weights of all layers. @param layers  at most kMaxSageLayers
+/// Packs the weights of all layers. @param layers  at most kMaxResidentLayers
 void pack_weights(std::span<const PackedWeights> layers, ActivationType type, cudaStream_t stream);
 
 /// Writes all layers' gradients from those of the packed matrices.
