@@ -1,15 +1,14 @@
-// store/synthetic_graph.cpp - see synthetic_graph.h. Random reads of the owner table bound the speed, so a block of
-// stubs goes through three short loops, each of which prefetches for the next.
+// store/synthetic_graph.cpp - see synthetic_graph.h.
 #include "store/synthetic_graph.h"
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "store/csr_rows.h"
+#include "store/stub_owners.h"
 
 namespace salient {
 namespace {
@@ -19,50 +18,14 @@ constexpr std::uint64_t kGrain = 4096;
 
 PhiloxKey key_of(const SyntheticOptions& options) { return {{options.seed, 0x53594E54}}; }
 
-/// Whose stub is it? Stubs are numbered by owner: rank r owns [prefix[r], prefix[r + 1]).
-class StubOwners {
- public:
-  explicit StubOwners(UnsetHugeVector<std::uint64_t> prefix) : prefix_(std::move(prefix)) {
-    const std::uint64_t num_stubs = prefix_.back(), num_ranks = prefix_.size() - 1;
-    shift_ = static_cast<std::uint32_t>(std::bit_width(num_stubs / std::max<std::uint64_t>(num_ranks, 1)));
-    first_.resize((num_stubs >> shift_) + 1);
-    oneapi::tbb::parallel_for(Range(0, num_ranks, kGrain), [&](const Range& range) {
-      for (std::uint64_t r = range.begin(); r < range.end(); ++r) {  // the block starts that lie in r's stubs
-        const std::uint64_t round_up = (std::uint64_t{1} << shift_) - 1;
-        for (std::uint64_t b = (prefix_[r] + round_up) >> shift_; b << shift_ < prefix_[r + 1]; ++b)
-          first_[b] = static_cast<NodeId>(r);
-      }
-    });
-  }
-
-  std::uint64_t begin_of(std::uint64_t rank) const { return prefix_[rank]; }
-  std::uint64_t end_of(std::uint64_t rank) const { return prefix_[rank + 1]; }
-  void prefetch_block(std::uint64_t stub) const { __builtin_prefetch(&first_[stub >> shift_]); }
-  NodeId block_owner(std::uint64_t stub) const {
-    const NodeId rank = first_[stub >> shift_];
-    __builtin_prefetch(&prefix_[rank]);
-    return rank;
-  }
-  NodeId owner(std::uint64_t stub, NodeId rank) const {
-    while (prefix_[rank + std::uint64_t{1}] <= stub) ++rank;
-    return rank;
-  }
-
- private:
-  UnsetHugeVector<std::uint64_t> prefix_;
-  UnsetHugeVector<NodeId> first_;  ///< owner of stub b << shift
-  std::uint32_t shift_ = 0;
-};
-
 /// Stubs [first, first + permutation.size()) are joined among each other.
 struct PairingPool {
   std::uint64_t first = 0;
   IndexPermutation permutation{};
 
-  static constexpr std::uint64_t kAlone = ~std::uint64_t{0};
   std::uint64_t partner_of(std::uint64_t stub) const {
     const std::uint64_t place = permutation(stub - first) ^ 1;
-    return place < permutation.size() ? first + permutation.inverse(place) : kAlone;  // the last of an odd number
+    return place < permutation.size() ? first + permutation.inverse(place) : kNoStub;  // the last of an odd number
   }
 };
 
@@ -74,9 +37,7 @@ struct SyntheticGraph::Stubs {
   PairingPool outside_pool;
 
   static Stubs draw(const SyntheticOptions& options, const Communities& communities);
-  std::uint64_t degree_of(std::uint64_t rank) const {
-    return inside.end_of(rank) - inside.begin_of(rank) + outside.end_of(rank) - outside.begin_of(rank);
-  }
+  std::uint64_t degree_of(std::uint64_t rank) const { return inside.degree_of(rank) + outside.degree_of(rank); }
 };
 
 /// Degrees: 1 + a Lomax variable of shape 2, which only takes a square root, so that every machine gets the same bits.
@@ -117,24 +78,11 @@ namespace {
 /// Appends the nodes at the other ends of rank `self`'s stubs to `out`; returns its end.
 NodeId* join(const StubOwners& owners, const PairingPool& pool, NodeId self, const Communities& communities,
              NodeId* out) {
-  std::uint64_t begin = owners.begin_of(self);
-  const std::uint64_t end = owners.end_of(self);
-  constexpr std::size_t kBatch = 64;
-  std::uint64_t partner[kBatch];
-  NodeId block_owner[kBatch];
-  while (begin < end) {
-    std::size_t count = 0;
-    for (; begin < end && count < kBatch; ++begin) {
-      partner[count] = pool.partner_of(begin);
-      if (partner[count] == PairingPool::kAlone) continue;
-      owners.prefetch_block(partner[count++]);
-    }
-    for (std::size_t i = 0; i < count; ++i) block_owner[i] = owners.block_owner(partner[i]);
-    for (std::size_t i = 0; i < count; ++i) {
-      const NodeId rank = owners.owner(partner[i], block_owner[i]);
-      if (rank != self) *out++ = communities.node_of(rank);
-    }
-  }
+  owners.visit_partners(
+      owners.begin_of(self), owners.end_of(self), [&](std::uint64_t stub) { return pool.partner_of(stub); },
+      [&](NodeId rank) {
+        if (rank != self) *out++ = communities.node_of(rank);
+      });
   return out;
 }
 

@@ -22,6 +22,8 @@ class Communities {
  public:
   explicit Communities(const SyntheticOptions& options);
 
+  int count() const { return static_cast<int>(bounds_.size()) - 1; }
+  std::uint64_t num_nodes() const { return bounds_.back(); }
   std::uint64_t rank_of(NodeId node) const { return rank_(node); }
   NodeId node_of(std::uint64_t rank) const { return static_cast<NodeId>(rank_.inverse(rank)); }
   int community_of(std::uint64_t rank) const;
