@@ -22,6 +22,7 @@ struct Verb {
 
 constexpr std::array kVerbs{
     Verb{"sampler", "sampled edges per second, beside a textbook sampler and random reads", bench_sampler},
+    Verb{"typed", "sampled edges per second of a typed graph's twin, beside random reads", bench_typed},
     Verb{"gather", "feature rows gathered per second, beside memcpy and random reads", bench_gather},
     Verb{"cache", "rows found in a cache, by what chose them, and what choosing takes", bench_cache},
     Verb{"pipeline", "batches per second of the loader, beside one long copy", bench_pipeline},

@@ -24,6 +24,7 @@ int bench_ablation(Arguments arguments);
 int bench_steps(Arguments arguments);
 int bench_tiers(Arguments arguments);
 int bench_inference(Arguments arguments);
+int bench_typed(Arguments arguments);
 
 /// Of options that several benchmarks have.
 inline void check_rounds(int rounds, int threads) {

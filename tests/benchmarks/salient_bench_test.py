@@ -191,6 +191,18 @@ def test_cache():
         assert "graph" in name or found[1] <= rows["best possible"]["found_at_0.5"], (name, rows)
 
 
+def test_typed():
+    rows = measured("typed", "--dataset", "synthetic:mag:0.01", "--batch-size", 32, "--fanout", "3,2", "--threads", 1,
+                    "--batches", 2, "--rounds", 2)
+    assert list(rows) == ["1 thread"], rows
+    one = rows["1 thread"]
+    assert 0 < one["edges_per_second_median"] <= one["edges_per_second_best"], one
+    assert one["nodes_per_second"] < one["edges_per_second_best"], one
+    for refused, word in (("--dataset synthetic:arxiv", "--dataset"), ("--dataset synthetic:mag:2", "a scale"),
+                          ("--fanout 0", "--fanout"), ("--batch-size 1000000", "--batch-size")):
+        assert word in run("typed", *refused.split(), exit_code=2).stderr, refused
+
+
 def test_tiers():
     for refused, option in (("--rounds 0", "--rounds"), ("--shares 0.5,1.1", "--shares"), ("--epochs 1", "--epochs"),
                             ("--dataset wordnet", "--graph"), ("--sampler host", "--sampler"),
@@ -263,6 +275,7 @@ def test_refusals():
 test_sampler()
 test_gather()
 test_cache()
+test_typed()
 test_pipeline()
 if (PROGRAMS / "salient-infer").exists():  # a build with LibTorch
     test_paper_tables()
