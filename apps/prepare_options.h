@@ -280,7 +280,8 @@ struct SyntheticArguments {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, SyntheticArguments>
 void visit_fields(Self& self, Visit&& field) {
-  field("like", self.like, "arxiv | products | papers100M | mag240M: size and difficulty of that data set");
+  field("like", self.like,
+        "arxiv | products | papers100M | mag240M: size and difficulty of that data set; mag | igbh: of a typed graph");
   field("scale", self.scale, "with --like: share of its nodes, up to 1");
   field("nodes", self.nodes, "instead of --like: number of nodes");
   field("mean-degree", self.mean_degree, "with --nodes");

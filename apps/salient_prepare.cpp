@@ -20,6 +20,7 @@
 #include "apps/prepare_options.h"
 #include "apps/prepare_partition.h"
 #include "apps/prepare_steps.h"
+#include "apps/prepare_synthetic.h"
 #include "apps/prepare_typed.h"
 #include "core/console/progress.h"
 #include "core/error.h"
@@ -35,7 +36,6 @@
 #include "prepare/importers/ogb_importer.h"
 #include "prepare/importers/wordnet_importer.h"
 #include "prepare/writing/ogb_stream.h"
-#include "prepare/writing/raw_ogb_writer.h"
 #include "prepare/writing/write_store.h"
 #include "prepare/writing/write_typed_store.h"
 #include "store/dataset.h"
@@ -44,7 +44,6 @@
 #include "store/parts.h"
 #include "store/store_arrays.h"
 #include "store/store_manifest.h"
-#include "store/synthetic.h"
 
 namespace salient::prepare {
 namespace {
@@ -154,57 +153,6 @@ int run_typed(Arguments arguments) {
   return 0;
 }
 
-SyntheticOptions synthetic_options(const SyntheticArguments& given) {
-  require_option(given.like.empty() != (given.nodes == 0), "--like or --nodes: one of them is needed, not both");
-  if (given.nodes == 0) require_none(problems_like(given.like, given.scale));
-  SyntheticOptions wanted = given.nodes > 0
-                                ? synthetic_of_size(given.nodes, given.mean_degree, given.features, given.classes)
-                                : synthetic_like(given.like, given.scale);
-  cluster_split(wanted, given.train_communities);
-  keep_edges_inside(wanted, given.community_edges);
-  require_none(problems(wanted));
-  wanted.seed = given.write.rng_seed;
-  wanted.feature_type = given.write.feature_dtype;
-  return wanted;
-}
-
-int write_raw(const SyntheticArguments& given, const SyntheticOptions& wanted, const Timer& timer) {
-  const WriteStoreOptions options = start_writing(given.write, kRawOgbMarker);
-  require_option(wanted.feature_dim > 0, "--features: at least 1 with --raw-ogb");
-  const std::uint64_t limit = memory_limit(given.write);
-  const int num_threads = given.write.common.threads > 0 ? given.write.common.threads : num_usable_cores();
-  check_memory(limit, raw_ogb_memory_bytes(wanted, num_threads));
-  install_interrupt_handlers();
-  const WriteReport report = write_raw_ogb(wanted, options);
-  std::printf("name            %s\nedges           %llu, each listed once\nwrote           %.1f MB in %.1f s to %s\n",
-              printable(wanted.name).c_str(), static_cast<unsigned long long>(report.edges_read),
-              static_cast<double>(report.bytes) * 1e-6, timer.seconds(), printable(given.write.out).c_str());
-  std::printf("%snext            salient-prepare ogb --raw %s --out DIR\n", peak_memory_text(limit).c_str(),
-              printable(given.write.out).c_str());
-  return 0;
-}
-
-int run_synthetic(Arguments arguments) {
-  SyntheticArguments given;
-  if (!read(arguments, "synthetic", given)) return 0;
-  const Timer timer;
-  const SyntheticOptions wanted = synthetic_options(given);
-  if (given.raw_ogb) return write_raw(given, wanted, timer);
-  const WriteStoreOptions options = start_writing(given.write);
-  require_option(given.write.symmetric != Symmetric::kNo, "--symmetric: generated graphs are always symmetric");
-  const int num_threads = given.write.common.threads;
-  const std::uint64_t limit = given.write.memory_gb > 0 ? memory_limit(given.write) : 0;
-  const std::uint64_t needed = synthetic_peak_bytes(wanted, num_threads);
-  limit > 0 ? check_memory(limit, needed) : check_free_memory(needed);
-  const auto generate_and_write = [&] {
-    const Dataset dataset = make_synthetic_dataset(wanted, num_threads);
-    install_interrupt_handlers();
-    return write_store(dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed}, options);
-  };
-  print_summary(generate_and_write(), given.write, timer, limit);  // which maps the store: its arrays are freed before
-  return 0;
-}
-
 /// Without features.npy, too, where the folder has the rows of some parts.
 Dataset open_with_parts(const std::string& directory, int num_threads) {
   return open_or_advise(
@@ -242,8 +190,8 @@ constexpr Command kCommands[] = {
      "--nodes TYPE=FILE ... --edges SRC:NAME:DST=FILE ... --out DIR [--labels TYPE=FILE] [--split 0.6,0.2,0.2]",
      "a graph of several node types and relations", run_typed},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
-    {"synthetic", "--like arxiv|products|papers100M|mag240M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
-     run_synthetic},
+    {"synthetic", "--like arxiv|products|papers100M|mag240M|mag|igbh [--scale S] [--raw-ogb] --out DIR",
+     "a generated graph", run_synthetic},
     {"partition", "DIR --parts K [--method cluster|ranges] [--by FILE] [--write-rows]",
      "which rank holds the rows of which nodes", run_partition},
     {"verify", "DIR", "every check of a store, checksums included", run_verify},

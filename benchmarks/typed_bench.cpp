@@ -17,6 +17,7 @@
 #include "core/number_text.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
+#include "store/open_store.h"
 #include "store/synthetic_typed.h"
 
 namespace salient {
@@ -35,7 +36,7 @@ struct TypedBenchOptions {
 
 template <class Self, class Visit>
 void visit_fields(Self& self, Visit&& field) {
-  field("dataset", self.dataset, "synthetic:mag[:SCALE] or synthetic:igbh[:SCALE]; features are left out");
+  field("dataset", self.dataset, "synthetic:mag[:SCALE], synthetic:igbh[:SCALE] without features, or a typed store");
   field("fanout", self.fanout, "neighbours kept per node, relation and hop; -1 keeps all");
   field("batch-size", self.batch_size, "seeds per batch");
   field("draw", self.draw, "as of salient-train");
@@ -46,7 +47,11 @@ void visit_fields(Self& self, Visit&& field) {
 }
 
 Dataset graph_of(const TypedBenchOptions& options) {
-  require_option(is_synthetic_typed_name(options.dataset), "--dataset: synthetic:mag or synthetic:igbh");
+  if (!is_synthetic_typed_name(options.dataset)) {
+    Dataset stored = open_store(options.dataset, /*num_threads=*/0, FeatureFile::kOrParts, GraphKind::kAny).dataset;
+    require_option(stored.types.is_typed(), "--dataset: synthetic:mag, synthetic:igbh or a store of a typed graph");
+    return stored;
+  }
   SyntheticTypedOptions twin = parse_synthetic_typed_name(options.dataset);
   for (SyntheticTypedOptions::Type& type : twin.types) type.feature_dim = 0;
   return make_synthetic_dataset(twin);

@@ -140,8 +140,9 @@ std::vector<FieldProblem> problems(const SyntheticOptions& options) {
 
 std::vector<FieldProblem> problems_like(std::string_view name, double scale) {
   std::vector<FieldProblem> found;
-  check_field(found, std::ranges::find(kLike, name, &SyntheticOptions::name) != kLike.end(), "like",
-              "arxiv, products, papers100M or mag240M, not '" + std::string(name) + "'");
+  check_field(
+      found, std::ranges::find(kLike, name, &SyntheticOptions::name) != kLike.end(), "like",
+      "arxiv, products, papers100M or mag240M, or mag or igbh of typed graphs, not '" + std::string(name) + "'");
   check_field(found, scale > 0 && scale <= 1, "scale", "above 0 and at most 1");
   return found;
 }

@@ -133,7 +133,8 @@ class TypedGraphMaker {
       NodeId* const begin = graph.indices.data() + graph.indptr[row];
       NodeId* const past = relation.row(end, rank, begin);
       for (NodeId* entry = begin; entry < past; ++entry) *entry += static_cast<NodeId>(slots_.node_begin[source]);
-      filled[row] = static_cast<NodeId>(past - begin);
+      const NodeId self = slots_.node_of_row(slots_.type_of_row(row), row);
+      filled[row] = static_cast<NodeId>(std::remove(begin, past, self) - begin);
       progress.add(filled[row]);
     });
     tidy_rows(graph, filled, 0, progress);

@@ -54,8 +54,8 @@ SyntheticTypedOptions parse_synthetic_typed_name(std::string_view dataset);
 /// Bytes of the arrays, before repeats are dropped.
 std::uint64_t synthetic_bytes(const SyntheticTypedOptions& options);
 
-/// Generates graph, features, labels and split in memory. Types whose neighbours have features are learnable through
-/// them, as communities are those of all types.
+/// Generates graph, features, labels and split in memory, without self loops. A type without features is learnable
+/// through its neighbours, as communities are those of all types.
 /// @param num_threads, memory  as of make_synthetic_dataset()
 /// Cost: 60 ns per entry on a core, and 12 bytes beside the result for each node and relation that it is an end of
 Dataset make_synthetic_dataset(const SyntheticTypedOptions& options, int num_threads = 0,

@@ -68,7 +68,8 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("edges --edgess x", 2, "did you mean --edges?");
   expect_refused("synthetic --like arxiv", 2, "--out: is needed");
   expect_refused("synthetic --out D", 2, "--like or --nodes");
-  expect_refused("synthetic --like mag --out D", 2, "--like: arxiv, products, papers100M or mag240M");
+  expect_refused("synthetic --like mag24 --out D", 2, "--like: arxiv, products, papers100M or mag240M, or mag or igbh");
+  expect_refused("synthetic --like mag --raw-ogb --out D", 2, "--like mag: a typed graph takes --scale alone");
   expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2,
                  "--feature-dtype: f16, f32 or fp8");
   expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
@@ -121,6 +122,11 @@ TEST_F(PrepareProgram, GeneratesVerifiesDescribes) {
   expect_refused("synthetic --like arxiv --scale 0.01 --out D", 2, "D exists; --force");
   ASSERT_EQ(run("synthetic --nodes 100 --mean-degree 4 --features 3 --classes 2 --out D --force").exit_code, 0);
   EXPECT_NE(run("describe D").out.find("3 x f16"), std::string::npos) << "replaced";
+
+  const Outcome typed = run("synthetic --like mag --scale 0.001 --out T");
+  ASSERT_EQ(typed.exit_code, 0) << typed.error;
+  EXPECT_NE(typed.out.find("author:writes:paper"), std::string::npos) << typed.out;
+  EXPECT_EQ(run("verify T").exit_code, 0);
 
   std::string bytes = read_bytes(scratch_ / "E/indices.npy");
   bytes[4096] = static_cast<char>(bytes[4096] ^ 1);

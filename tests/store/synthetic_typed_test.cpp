@@ -61,6 +61,7 @@ TEST(SyntheticTyped, GraphsKeepTheRulesOfAStore) {
     checks.check_indptr(dataset.graph.indptr, static_cast<std::uint64_t>(dataset.num_edges()));
     check_typed(dataset, checks);
     checks.check_rows_ascend(dataset.graph, true);
+    checks.check_self_loops(dataset.graph, 0);
     checks.check_labels(dataset.label_table(), dataset.num_classes);
     for (const FeatureTable& table : dataset.type_features)
       if (table.rows.data != nullptr) checks.check_finite(table.rows, dataset.feature_type);
