@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """The typed sampler beside pyg-lib's on the same store, in turns, one thread each.
 
-    typed_sampler.py --dataset STORE [--fanout 15,10,5] [--batch-size 1024] [--batches 5] [--rounds 5] [--out FILE]
+    typed_sampler.py --dataset STORE [--fanout 15,10,5] [--batch-size 1024] [--batches 5] [--rounds 5]
+                     [--without-edge-ids] [--out FILE]
 
 STORE is a typed one, such as `salient-prepare synthetic --like mag --out STORE` makes. pyg-lib samples its relations
-as its `hetero_neighbor_sample` takes them: without replacement, without edge ids, int64. Both sides get the same seeds
-and the same fanout for every relation and hop. They do not mean the same by it: pyg-lib expands a node once, at the
-first hop in which it is met; salient-bench expands it at each hop, as DGL does. So edges per second are compared, not
-batches. Times are of one thread: CPU seconds of the sampling calls.
+as PyG's loaders have it do: without replacement, int64, with edge ids, or without them, which no loader asks for. Both
+sides get the same seeds and the same fanout for every relation and hop. They do not mean the same by it: pyg-lib
+expands a node once, at the first hop in which it is met; salient-bench expands it at each hop, as DGL does. So edges
+per second are compared, not batches. Times are of one thread: CPU seconds of the sampling calls.
 """
 import argparse
 import json
@@ -45,11 +46,11 @@ def relations_of(store):
 
 
 class PygSampler:
-    def __init__(self, store, fanout):
+    def __init__(self, store, fanout, with_edge_ids):
         import torch
         import pyg_lib  # noqa: F401, registers torch.ops.pyg
         torch.set_num_threads(1)
-        self.torch, self.fanout = torch, fanout
+        self.torch, self.fanout, self.with_edge_ids = torch, fanout, with_edge_ids
         self.colptr, self.row, self.edge_types = {}, {}, []
         for edge_type, begin, sources in relations_of(store):
             key = "__".join(edge_type)
@@ -69,7 +70,7 @@ class PygSampler:
             row, *_ = self.torch.ops.pyg.hetero_neighbor_sample(
                 self.node_types, self.edge_types, self.colptr, self.row, seeds,
                 {key: self.fanout for key in self.colptr}, None, None, None, None, True, False, True, False, "uniform",
-                False)
+                self.with_edge_ids)
             seconds += time.process_time() - begin
             edges += sum(part.numel() for part in row.values())
         return edges / seconds
@@ -92,9 +93,10 @@ def main():
     parser.add_argument("--batch-size", type=int, default=1024)
     parser.add_argument("--batches", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--without-edge-ids", action="store_true", help="of pyg-lib; ours has none")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
-    theirs = PygSampler(options.dataset, [int(k) for k in options.fanout.split(",")])
+    theirs = PygSampler(options.dataset, [int(k) for k in options.fanout.split(",")], not options.without_edge_ids)
     theirs.round(0, options.batch_size, 1)
     rates = {"pyg-lib": [], "salient": []}
     for number in range(options.rounds):
@@ -103,7 +105,8 @@ def main():
     ratios = [a / b for a, b in zip(rates["salient"], rates["pyg-lib"])]
     processor = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
     report = {"benchmark": "typed_sampler", "dataset": options.dataset.name, "fanout": options.fanout,
-              "batch_size": options.batch_size, "processor": processor and processor[1],
+              "batch_size": options.batch_size, "edge_ids": not options.without_edge_ids,
+              "processor": processor and processor[1],
               "edges_per_core_second": {name: {"median": statistics.median(values), "of_rounds": values}
                                         for name, values in rates.items()},
               "times": {"median": statistics.median(ratios), "range": [min(ratios), max(ratios)]}}
