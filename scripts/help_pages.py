@@ -25,7 +25,7 @@ class Help:
     """What a program, or one of its commands, says of itself."""
 
     def __init__(self, text):
-        lines = text.rstrip().splitlines()
+        self.lines = lines = text.rstrip().splitlines()
         self.options = [(m[1] or m[4], m[2] or m[5] or "", m[3] or "") for m in map(OPTION.match, lines) if m]
         self.prose = [line for line in lines if not OPTION.match(line)]
 

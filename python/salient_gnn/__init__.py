@@ -1,10 +1,10 @@
 # python/salient_gnn/__init__.py - the public names of the package.
 """SALIENT's mini-batches for PyTorch: sampled, gathered and copied by threads, without a worker process.
 
-    >>> dataset = salient_gnn.Dataset.open("data/wordnet")
-    >>> loader = salient_gnn.NeighborLoader(dataset, dataset.train, [15, 10, 5], batch_size=1024, shuffle=True)
-    >>> for batch in loader:
-    ...     loss = cross_entropy(model(batch.x, batch.edge_index)[: batch.batch_size], batch.y)
+    dataset = salient_gnn.Dataset.open("data/wordnet")
+    loader = salient_gnn.NeighborLoader(dataset, dataset.train, [15, 10, 5], batch_size=1024, shuffle=True)
+    for batch in loader:
+        loss = cross_entropy(model(batch.x, batch.edge_index)[: batch.batch_size], batch.y)
 """
 
 import torch  # noqa: F401  its CUDA runtime is the one that _core takes, wherever torch has it

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# scripts/build_site.sh - the documents as a site with search, from docs/ and the programs' help, by MkDocs.
+#
+#   scripts/build_site.sh [--bin FOLDER] [--source URL] [--out FOLDER]
+#
+#   --bin     programs whose options become the reference; build/release/bin
+#   --source  where the repository is shown, for links to its files, as https://HOST/NAME/blob/main; none: no links
+#   --out     the site's folder, which any web server can serve; build/site
+#
+# MkDocs goes into a virtual environment in the user's cache, once. SALIENT_MKDOCS names another mkdocs, which has
+# mkdocs-material and mkdocstrings[python].
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib/common.sh
+source scripts/lib/common.sh
+
+readonly wheels=(mkdocs==1.6.1 mkdocs-material==9.8.2 'mkdocstrings[python]==1.0.8')
+bin=build/release/bin source_url='' out=build/site
+while [ $# -gt 0 ]; do
+  case $1 in
+    --bin) bin=${2:?--bin FOLDER} ;;
+    --source) source_url=${2:?--source URL} ;;
+    --out) out=${2:?--out FOLDER} ;;
+    --help) sed -n 's/^# \{0,1\}//p' "$0" | tail -n +2 | head -10 && exit 0 ;;
+    *) die 2 "unknown option $1; see --help" ;;
+  esac
+  shift 2
+done
+
+# mkdocs_program: the one to start; installs it where there is none.
+mkdocs_program() {
+  local folder
+  if [ -n "${SALIENT_MKDOCS:-}" ]; then echo "$SALIENT_MKDOCS" && return; fi
+  folder=$cache/site-$(printf '%s\n' "${wheels[@]}" | sha256sum | head -c 8)
+  if [ ! -e "$folder/done" ]; then
+    rm -rf "$folder"
+    mkdir -p "$cache"
+    python3 -m venv "$folder"
+    "$folder/bin/python3" -m pip --disable-pip-version-check install -q "${wheels[@]}" >&2
+    touch "$folder/done"
+  fi
+  echo "$folder/bin/mkdocs"
+}
+
+programs=()
+for name in prepare train infer serve report doctor bench kernels; do
+  if [ -x "$bin/salient-$name" ]; then programs+=("$bin/salient-$name"); fi
+done
+[ ${#programs[@]} -gt 0 ] || die 66 "$bin has no programs, whose help is the reference of options; build them, or --bin"
+mkdocs=$(mkdocs_program)
+pages=build/site-pages
+rm -rf "$pages"
+python3 scripts/lib/site_pages.py "$pages" --source "$source_url"
+python3 scripts/make_option_reference.py --out "$pages/reference/options.md" "${programs[@]}"
+out=$(realpath -m "$out")
+NO_MKDOCS_2_WARNING=1 "$mkdocs" build --quiet --strict --clean --site-dir "$out"
+echo "$out/index.html"

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""The reference of options has every option of the programs; the site is built without a warning.
+
+    site_test.py SOURCE_DIRECTORY BIN_DIRECTORY      20 s on 2 cores; the second part needs MkDocs, which
+                                                     scripts/build_site.sh installs; where it is not, it is left out
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BIN = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+sys.path.append(str(SOURCE / "tests" / "support"))
+sys.path.append(str(SOURCE / "scripts"))
+import help_pages
+
+
+def find_mkdocs():
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "salient"
+    ready = sorted(folder / "bin" / "mkdocs" for folder in cache.glob("site-*") if (folder / "done").exists())
+    return os.environ.get("SALIENT_MKDOCS") or (str(ready[-1]) if ready else shutil.which("mkdocs"))
+
+
+class Site(unittest.TestCase):
+    def test_the_reference_has_every_option(self):
+        programs = [BIN / name for name in ("salient-prepare", "salient-train", "salient-report")]
+        page = subprocess.run([sys.executable, SOURCE / "scripts/make_option_reference.py", *programs], text=True,
+                              capture_output=True, check=True).stdout
+        rows = [line for line in page.splitlines() if line.startswith("|")]
+        for row in rows:
+            self.assertEqual(len(re.findall(r"(?<!\\)\|", row)), 4, row)
+        for program, *command in ((programs[0], "edges"), (programs[0], "synthetic"), (programs[1],), (programs[2],)):
+            heading = " ".join([program.name, *command])
+            part = re.search(rf"^#+ {heading}\n(.*?)(?=^## |^### |\Z)", page, re.M | re.S)[1]
+            options = [name for name, _, _ in help_pages.ask(program, *command).options]
+            self.assertGreater(len(options), 1)
+            self.assertEqual(re.findall(r"^\| `--([\w-]+)`", part, re.M), options, heading)
+        self.assertIn("**optimisation**", page)
+        self.assertIn("| `--batch-size` | `0` | seeds per rank", page)
+
+    def test_it_is_built_without_a_warning(self):
+        mkdocs = find_mkdocs()
+        if mkdocs is None:
+            self.skipTest("no MkDocs; scripts/build_site.sh installs it")
+        with tempfile.TemporaryDirectory() as out:
+            done = subprocess.run([SOURCE / "scripts/build_site.sh", "--bin", BIN, "--out", out, "--source",
+                                   "https://example.org/salient/blob/main"], text=True, capture_output=True,
+                                  env={**os.environ, "SALIENT_MKDOCS": mkdocs})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            site = pathlib.Path(out)
+            self.assertIn("NeighborLoader", (site / "reference/python.html").read_text())
+            self.assertIn("--batch-size", (site / "reference/options.html").read_text())
+            self.assertIn("0017-draws-keyed-by-the-neighbour.html", (site / "decisions/index.html").read_text())
+            self.assertIn("https://example.org/salient/blob/main/examples/tiny_salient/tiny_salient.py",
+                          (site / "PAPER.html").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
