@@ -61,6 +61,17 @@ std::vector<std::string> option_changes(const TrainOptions& before, const TrainO
   return changes;
 }
 
+std::vector<std::string> changed_options(const TrainOptions& said) {
+  const auto defaults = texts_of({});
+  std::vector<std::string> changed;
+  visit_fields(said, [&]<class T>(std::string_view name, const T& value, std::string_view) {
+    if constexpr (!std::is_same_v<T, options::Alias>)
+      if (name != "out" && name != "resume" && defaults.at(std::string(name)) != to_text(value))
+        changed.emplace_back(name);
+  });
+  return changed;
+}
+
 std::string step_size_change(const OptimisationOptions& before, const OptimisationOptions& now, int num_epochs) {
   if (num_epochs == 0 || num_epochs >= now.epochs) return "";
   const double was = rate_at(before, num_epochs), is = rate_at(now, num_epochs);

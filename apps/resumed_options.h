@@ -1,4 +1,4 @@
-// apps/resumed_options.h - what a resumed run does in another way than before.
+// apps/resumed_options.h - what a run does in another way than before, or than by default.
 #pragma once
 
 #include <string>
@@ -11,6 +11,9 @@ namespace salient {
 /// "lr 0.003 -> 0.001" for each option that differs, but for those that may suit each host and those of the console.
 /// @param before, now  as config.toml has them
 std::vector<std::string> option_changes(const TrainOptions& before, const TrainOptions& now);
+
+/// The names of the options that are not at their defaults, in the order of their list, but for the run's folder.
+std::vector<std::string> changed_options(const TrainOptions& said);
 
 /// What that does to the step size of the next epoch, in one line; "" where it goes on as it would have.
 /// @param num_epochs  that are finished

@@ -13,6 +13,7 @@
 #include "apps/open_named_dataset.h"
 #include "apps/program.h"
 #include "apps/rank_table.h"
+#include "apps/resumed_options.h"
 #include "apps/run_config.h"
 #include "apps/session.h"
 #include "apps/train_command.h"
@@ -55,6 +56,7 @@ constexpr std::string_view kOwnToAHost[] = {"data-root", "workers", "threads", "
 RunDescription describe_run(const TrainRun& run) {
   const Dataset& dataset = run.dataset;
   RunDescription about{.program = std::string(kProgram) + " " + kVersion, .versions = library_versions()};
+  about.changed = changed_options(run.said);
   about.machine = {{"host", host_name()},
                    {"cpu", cpu_model()},
                    {"cores", num_usable_cores()},

@@ -23,6 +23,12 @@ Json read_confusion(const std::filesystem::path& directory) {
   return matrix.is_object() ? matrix : Json();
 }
 
+/// The rows that salient-bench inference wrote there, if it did.
+Json read_fanouts(const std::filesystem::path& directory) {
+  const Json report = parse_json<Json>(text_if_there(directory / "inference.json"));
+  return report.is_object() && report.contains("rows") && report["rows"].is_array() ? report["rows"] : Json::array();
+}
+
 Json names_of_files(const std::filesystem::path& directory) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -90,6 +96,7 @@ std::string report_page(const std::filesystem::path& run_directory) {
                            {"config", files.config},
                            {"metrics", files.metrics},
                            {"confusion", read_confusion(run_directory)},
+                           {"fanouts", read_fanouts(run_directory)},
                            {"files", names_of_files(run_directory)}},
                   .sections = kRunSections,
                   .is_reloaded = text_of(files.run, "status") == "running"});

@@ -77,16 +77,47 @@ Json values_of(const std::vector<std::string>& names, const std::vector<Values>&
   return texts;
 }
 
-/// "hidden 256, lr 0.01", or the name of the first run where that is too long, nothing differs, or is not known.
-std::string label_of(const std::vector<std::string>& names, const Json& values, const Members& members,
-                     std::span<const ComparedRun> runs) {
-  std::string label;
-  const bool is_known = !runs[members[0]].files.config.empty();
-  for (std::size_t i = 0; is_known && i < names.size(); ++i)
-    label += (i == 0 ? "" : ", ") + names[i] + " " + values[i].get<std::string>();
-  if (!label.empty() && label.size() <= kMaxLabel) return label;
-  const std::string& first = runs[members[0]].name;
-  return members.size() == 1 ? first : first + " and " + std::to_string(members.size() - 1) + " more";
+using Group = std::pair<Json, Members>;  ///< the values of the options that differ, and the runs that have them
+
+/// Of each option the value that most groups have, the first of those that are as frequent.
+Json common_values(const std::vector<Group>& groups, std::size_t num_options) {
+  Json common = Json::array();
+  for (std::size_t i = 0; i < num_options; ++i) {
+    const auto times = [&](const Group& group) {
+      return std::ranges::count_if(groups, [&](const Group& other) { return other.first[i] == group.first[i]; });
+    };
+    common.push_back(std::ranges::max_element(groups, {}, times)->first[i]);
+  }
+  return common;
+}
+
+/// "hidden 256, lr 0.01": the options whose value is not that of `common`, which may have none.
+std::string options_text(const std::vector<std::string>& names, const Json& values, const Json& common) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (common.empty() || values[i] != common[i])
+      text += (text.empty() ? "" : ", ") + names[i] + " " + values[i].get<std::string>();
+  return text;
+}
+
+/// Of each group its options that differ; of all groups, where one of these texts is too long, those that are not
+/// common; where that is, too, nothing differs, or is not known, the name of a run.
+std::vector<std::string> labels_of(const std::vector<std::string>& names, const std::vector<Group>& groups,
+                                   std::span<const ComparedRun> runs) {
+  const bool all_fit = std::ranges::all_of(
+      groups, [&](const Group& group) { return options_text(names, group.first, {}).size() <= kMaxLabel; });
+  const Json common = all_fit ? Json() : common_values(groups, names.size());
+  std::vector<std::string> labels;
+  for (const auto& [values, members] : groups) {
+    const ComparedRun& first = runs[members[0]];
+    std::string text = options_text(names, values, common);
+    const bool is_known = !names.empty() && !first.files.config.empty();
+    if (is_known && text.empty()) text = "the common options";
+    if (!is_known || text.size() > kMaxLabel)
+      text = members.size() == 1 ? first.name : first.name + " and " + std::to_string(members.size() - 1) + " more";
+    labels.push_back(std::move(text));
+  }
+  return labels;
 }
 
 Json set_json(const Members& members, std::span<const ComparedRun> runs) {
@@ -96,22 +127,23 @@ Json set_json(const Members& members, std::span<const ComparedRun> runs) {
     facts.push_back(facts_of(run.files));
   }
   const std::vector<std::string> names = names_that_differ(options, members);
-  std::vector<std::pair<Json, Members>> groups;
+  std::vector<Group> groups;
   for (const std::size_t run : members) {
     const Json values = values_of(names, options, {run});
-    const auto found = std::ranges::find(groups, values, &std::pair<Json, Members>::first);
+    const auto found = std::ranges::find(groups, values, &Group::first);
     if (found == groups.end() || runs[run].files.config.empty())  // unknown options are not the same
       groups.emplace_back(values, Members{run});
     else
       found->second.push_back(run);
   }
   const std::vector<std::string> fact_names = names_that_differ(facts, members);
+  const std::vector<std::string> labels = labels_of(names, groups, runs);
   Json list = Json::array();
-  for (const auto& [values, of_group] : groups)
-    list.push_back({{"label", label_of(names, values, of_group, runs)},
-                    {"runs", of_group},
-                    {"options", values},
-                    {"facts", values_of(fact_names, facts, of_group)}});
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    list.push_back({{"label", labels[i]},
+                    {"runs", groups[i].second},
+                    {"options", groups[i].first},
+                    {"facts", values_of(fact_names, facts, groups[i].second)}});
   return {{"options", names}, {"facts", fact_names}, {"groups", list}};
 }
 

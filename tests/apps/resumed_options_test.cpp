@@ -23,6 +23,17 @@ TEST(ResumedOptions, EachThatDiffersHasALine) {
                    "metric auto -> f1", "schedule constant -> cosine"}));
 }
 
+TEST(ResumedOptions, ThoseNotAtTheirDefaultsInTheOrderOfTheirList) {
+  TrainOptions said;
+  EXPECT_EQ(changed_options(said), Lines{});
+  said.seed = 7;
+  said.optimisation.epochs = 40;
+  said.data.dataset = "wordnet";
+  said.output.directory = "run";
+  EXPECT_EQ(changed_options(said).size(), 3U);
+  EXPECT_EQ(changed_options(said).front(), "dataset");
+}
+
 TEST(ResumedOptions, WhatSuitsAHostHasNone) {
   const TrainOptions before;
   TrainOptions now = before;

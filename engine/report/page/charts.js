@@ -36,11 +36,11 @@ function legend(series) {
   return html("ul", { class: "legend" }, ...series.filter((s) => s.name).map((s) => html("li", {}, mark(s), s.name)));
 }
 
-/** A figure whose content draw(width) returns; `series` of length 1 needs no legend. */
-function figure(title, series, draw) {
+/** A figure whose content draw(width) returns; one of `series` needs no legend, nor do some that stand above. */
+function figure(title, series, draw, hasKey = true) {
   const place = html("div");
   const tip = html("div", { class: "tooltip", hidden: "" });
-  const key = series.length > 1 ? legend(series) : null;
+  const key = hasKey && series.length > 1 ? legend(series) : null;
   const box = html("figure", { class: "card" }, html("figcaption", {}, title), key, place, tip);
   let drawn = 0;
   new ResizeObserver(() => {
@@ -63,8 +63,8 @@ function showTip(tip, drawing, x, y, lines) {
   tip.style.top = `${drawing.parentNode.offsetTop + y}px`;
 }
 
-/** Axes of a chart over epochs: the drawing, its plot area, and the vertical scale. */
-function axes(width, xs, low, high, unit, tick, describe) {
+/** Axes of a chart over epochs, or what xName calls `xs`: the drawing, its plot area, and the vertical scale. */
+function axes(width, xs, low, high, unit, tick, describe, xName = "epoch") {
   const levels = ticks(low, high, 5);
   const labels = levels.map(tick);
   const left = 12 + 7 * Math.max(...labels.map((label) => label.length));
@@ -77,7 +77,7 @@ function axes(width, xs, low, high, unit, tick, describe) {
     svg("line", { class: "gridline", x1: left, x2: area.right, y1: y(level), y2: y(level) }),
     svg("text", { x: left - 7, y: y(level) + 4, "text-anchor": "end" }, labels[i])));
   drawing.append(svg("line", { class: "axis", x1: left, x2: area.right, y1: area.bottom, y2: area.bottom }),
-    svg("text", { x: (left + area.right) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, "epoch"));
+    svg("text", { x: (left + area.right) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, xName));
   const numTicks = Math.max(2, Math.floor((area.right - left) / 60));
   const xTicks = (x) => ticks(xs[0], xs[xs.length - 1], numTicks, 1).forEach((epoch) =>
     drawing.append(svg("text", { x: x(epoch), y: area.bottom + 17, "text-anchor": "middle" }, String(epoch))));
@@ -108,8 +108,9 @@ function curve(s, points, y) {
 
 /** @param series  [{name, color, values, spread?, isDashed?, isFaint?}], a value per epoch or null; `spread` is the
  *                 standard deviation of each; faint ones have no tooltip
- *  @param format, tick  of values; on the axis */
-function lineChart({ title, unit, epochs, series, format, tick }) {
+ *  @param format, tick  of values; on the axis
+ *  @param hasKey  whether it shows which colour is which   @param xName  of what `epochs` are, where they are others */
+function lineChart({ title, unit, epochs, series, format, tick, hasKey = true, xName = "epoch" }) {
   const reach = (s, sign) => s.values.map((v, i) => (isNumber(v) ? v + sign * (s.spread?.[i] ?? 0) : null));
   const all = series.flatMap((s) => [...reach(s, 1), ...reach(s, -1)].filter(isNumber));
   if (all.length === 0) return null;
@@ -117,7 +118,7 @@ function lineChart({ title, unit, epochs, series, format, tick }) {
   const margin = (most - least) * 0.06 || Math.abs(all[0]) * 0.1 || 1;
   const [low, high] = [least - margin, most + margin];
   return figure(title, series, (width, tip) => {
-    const { drawing, area, y, xTicks } = axes(width, epochs, low, high, unit, tick, title);
+    const { drawing, area, y, xTicks } = axes(width, epochs, low, high, unit, tick, title, xName);
     const [first, last] = [epochs[0], epochs[epochs.length - 1]];
     const x = (epoch) => (first === last ? (area.left + area.right) / 2
       : area.left + 6 + ((epoch - first) / (last - first)) * (area.right - area.left - 12));
@@ -138,10 +139,10 @@ function lineChart({ title, unit, epochs, series, format, tick }) {
       guide.setAttribute("visibility", "visible");
       const text = (s) => format(s.values[i]) + (s.spread?.[i] > 0 ? ` ± ${format(s.spread[i])}` : "");
       const values = series.filter((s) => !s.isFaint && isNumber(s.values[i])).map((s) => [s.name, text(s)]);
-      showTip(tip, drawing, x(epochs[i]), area.top, [`epoch ${epochs[i]}`, ...values]);
+      showTip(tip, drawing, x(epochs[i]), area.top, [`${xName} ${epochs[i]}`, ...values]);
     }, () => { guide.setAttribute("visibility", "hidden"); tip.hidden = true; });
     return drawing;
-  });
+  }, hasKey);
 }
 
 /** Means over groups of `size` neighbours; null counts as 0. */
@@ -186,22 +187,43 @@ function stackedBars({ title, unit, epochs, series, format, tick }) {
   });
 }
 
-/** Rows are shaded by each cell's share of its row. @param counts  [C][C]   @param describe  (row, column) -> lines */
-function heatMap({ title, counts, rowTitle, columnTitle, describe }) {
+const pen = document.createElement("canvas").getContext("2d");
+function textWidth(text) {
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
+/** `text`, or as many of its first letters as `room` pixels hold. */
+function fitText(text, room) {
+  const letters = [...text];
+  let numLetters = letters.length;
+  const shown = () => (numLetters < letters.length ? `${letters.slice(0, numLetters).join("")}…` : text);
+  while (numLetters > 1 && textWidth(shown()) > room) --numLetters;
+  return shown();
+}
+
+/** Rows are shaded by each cell's share of its row. @param counts  [C][C]   @param names  [C], or none: numbers
+ *  @param describe  (row, column) -> lines */
+function heatMap({ title, counts, names, rowTitle, columnTitle, describe }) {
   const size = counts.length;
   return figure(title, [], (width, tip) => {
-    const left = 46, top = 40;
+    const labels = counts.map((_, k) => fitText(names[k] ?? String(k), width / 4));
+    const room = Math.max(...labels.map(textWidth)), isTurned = names.length > 0;
+    const left = 30 + room, top = isTurned ? 26 + room : 40;
     const cell = Math.min(44, (width - left - 4) / size);
-    const every = Math.ceil(20 / cell);  // labels that do not touch
+    const every = Math.ceil((isTurned ? 16 : 20) / cell);  // labels that do not touch
     const height = top + cell * size + 6;
     const drawing = svg("svg", { height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
     drawing.append(svg("text", { x: left, y: 12 }, columnTitle),
       svg("text", { transform: `translate(12 ${top + Math.min(cell * size, 110)}) rotate(-90)` }, rowTitle));
+    const side = cell * size;
+    drawing.append(svg("path", { class: "axis", fill: "none", d: `M${left} ${top}h${side}v${side}h${-side}z` }));
     counts.forEach((row, r) => {
       const sum = row.reduce((a, b) => a + b, 0);
       row.forEach((count, c) => {
         const share = sum > 0 ? count / sum : 0;
         const [x, y] = [left + c * cell, top + r * cell];
+        if (cell < 14 && count === 0) return;
         const stroke = cell > 14 ? 1 : 0.3, opacity = count > 0 ? Math.max(0.07, share ** 0.7) : 0;
         drawing.append(svg("rect", { class: "gridline", x, y, width: cell, height: cell, "stroke-width": stroke,
           fill: color(r === c ? 0 : 1), style: `fill-opacity:calc(${opacity} * var(--shade))` }));
@@ -210,9 +232,12 @@ function heatMap({ title, counts, rowTitle, columnTitle, describe }) {
             style: "fill:var(--text)" },
           cell >= 38 || count < 1000 ? String(count) : `${Math.round(count / 1000)}k`));
       });
-      if (r % every === 0)
-        drawing.append(svg("text", { x: left - 5, y: top + (r + 0.5) * cell + 4, "text-anchor": "end" }, String(r)),
-          svg("text", { x: left + (r + 0.5) * cell, y: top - 6, "text-anchor": "middle" }, String(r)));
+      if (r % every !== 0) return;
+      const middle = (r + 0.5) * cell;
+      const above = isTurned ? { transform: `translate(${left + middle + 4} ${top - 6}) rotate(-90)` }
+        : { x: left + middle, y: top - 6, "text-anchor": "middle" };
+      drawing.append(svg("text", { x: left - 5, y: top + middle + 4, "text-anchor": "end" }, labels[r]),
+        svg("text", above, labels[r]));
     });
     drawing.addEventListener("pointermove", (event) => {
       const box = drawing.getBoundingClientRect();

@@ -25,7 +25,7 @@ const lastOf = (run, name) => run.rows.findLast((row) => isNumber(row[name]))?.[
 /** The runs whose mean a group's curves are: those that finished, else all. */
 const drawn = (group) => (finished(group).length > 0 ? finished(group) : members(group));
 
-/** What groups are ordered by where not all can be drawn. */
+/** What groups are ordered by: the higher, the better. */
 function rankOf(set, group) {
   const name = `valid_${set.metric}`;
   const mean = spread(drawn(group).map((run) => run.result[name] ?? lastOf(run, name)))?.mean;
@@ -36,7 +36,7 @@ const link = (run) => (run.link
   ? html("a", { href: `./${run.link.split("/").map(encodeURIComponent).join("/")}` }, run.name) : run.name);
 const listed = (items) => html("span", {}, ...items.flatMap((item, i) => (i === 0 ? [item] : [", ", item])));
 const numbers = (names) => names.map((name) => ({ name, kind: "number" }));
-const groupColumn = { name: "group" };
+const groupColumn = { name: "group", kind: "name" };
 
 function stateOf(group) {
   const reached = (run) => `${run.rows.length}${run.epochs ? ` of ${run.epochs}` : ""} epochs`;
@@ -58,16 +58,20 @@ function results(set, suffix) {
   const metrics = [...new Set([set.metric, "accuracy", "r2", "rmse", "mae"])];
   const names = metrics.flatMap((metric) => [`valid_${metric}`, `test_${metric}`])
     .filter((name) => set.groups.some((group) => score(group, name)));
-  const columns = [groupColumn, ...numbers(["n", ...names.map(words)]), { name: "seeds" }, { name: "state" },
+  const columns = [groupColumn, ...numbers([...names.map(words), "n"]), { name: "seeds" }, { name: "state" },
     { name: "runs", kind: "list" }];
-  const lines = set.groups.map((group) => [group.label, String(finished(group).length),
-    ...names.map((name) => score(group, name)), members(group).map((run) => run.seed).join(", "), stateOf(group),
+  const best = set.groups.length > 1 ? set.groups.find((group) => finished(group).length > 0) : null;
+  const badge = () => html("span", { class: "badge best" }, "best");
+  const name = (group) => (group === best ? html("b", {}, group.label, " ", badge()) : group.label);
+  const lines = set.groups.map((group) => [name(group), ...names.map((each) => score(group, each)),
+    String(finished(group).length), members(group).map((run) => run.seed).join(", "), stateOf(group),
     listed(members(group).map(link))]);
   const hasRepeats = (group) => new Set(members(group).map((run) => run.seed)).size < group.runs.length;
   const repeated = set.groups.filter(hasRepeats);
   section(`Results${suffix}`, card(table("", columns, lines)),
-    note("A group is the runs whose options differ in the seed alone. Scores are the mean over its n finished runs and "
-      + "the standard deviation of the sample, of each run's best epoch by validation."),
+    note("The best by validation comes first. A group is the runs whose options differ in the seed alone. Scores are "
+      + "the mean over its n finished runs and the standard deviation of the sample, of each run's best epoch by "
+      + "validation."),
     repeated.length > 0 ? note(`Not a spread over seeds alone, since a seed occurs more than once: ${
       repeated.map((group) => group.label).join("; ")}.`) : null);
 }
@@ -97,26 +101,24 @@ function curves(set, suffix) {
   const epochs = [...new Set(set.groups.flatMap(drawn).flatMap((run) => run.rows.map((row) => row.epoch)))]
     .sort((a, b) => a - b);
   if (epochs.length === 0) return section(`Curves${suffix}`, note("No epoch has ended yet."));
-  const ranked = [...set.groups].sort((a, b) => rankOf(set, b) - rankOf(set, a)).slice(0, MOST_CURVES);
-  const named = set.groups.filter((group) => ranked.includes(group));
-  const rest = set.groups.filter((group) => !ranked.includes(group));
-  const series = (name) => [
-    ...rest.map((group, i) => ({ name: i === 0 ? `${rest.length} others` : null, color: 4, isFaint: true,
-      ...curveOf(group, name, epochs), spread: [] })),
-    ...named.map((group, i) =>
-      ({ name: group.label, color: i % 5, isDashed: i >= 5, ...curveOf(group, name, epochs) }))]
-    .filter((s) => s.values.some(isNumber));
+  const numOthers = Math.max(0, set.groups.length - MOST_CURVES);
+  const styles = set.groups.map((group, i) => (i < MOST_CURVES
+    ? { group, name: group.label, color: i % 5, isDashed: i >= 5 }
+    : { group, name: i === MOST_CURVES ? `${numOthers} others` : null, color: 4, isFaint: true })).reverse();
+  const series = (name) => styles.map((style) => ({ ...style, ...curveOf(style.group, name, epochs),
+    ...(style.isFaint ? { spread: [] } : {}) })).filter((s) => s.values.some(isNumber));
   const line = (title, unit, name, format, tick) =>
-    lineChart({ title: title + origin(set), unit, epochs, series: series(name), format, tick });
+    lineChart({ title: title + origin(set), unit, epochs, series: series(name), format, tick, hasKey: false });
   const scoreLine = (part, title) =>
     line(`${title} ${set.metric}`, "", `${part}_${set.metric}`,
       (value) => scoreText(set.metric, value), scoreTick(set.metric));
   const both = [scoreLine("valid", "Validation"), scoreLine("train", "Training"), scoreLine("test", "Test")];
-  return section(`Curves${suffix}`, grid(
+  const key = set.groups.length > 1 ? card(legend([...styles].reverse())) : null;
+  return section(`Curves${suffix}`, key, grid(
     line("Loss of the training batches", "", "loss", short, short), ...both),
   note("Means over the runs of a group that finished, or over all where none did; the band is one standard deviation "
     + "to either side."
-    + (rest.length > 0 ? ` The ${MOST_CURVES} groups with the best validation score have colours.` : "")));
+    + (numOthers > 0 ? ` The ${MOST_CURVES} groups with the best validation score have colours.` : "")));
 }
 
 /** Seconds of each phase, mean over the epochs of the drawn runs. The first epoch, which also warms up, and one that
@@ -153,6 +155,8 @@ if (data.sets.length > 1)
     data.sets.map((set) => set.title).join("; ")}. Only runs on the same data and by the same metric are compared.`));
 for (const set of data.sets) {
   const suffix = ` · ${set.title}${origin(set)}`;
+  const ranks = new Map(set.groups.map((group) => [group, rankOf(set, group)]));
+  set.groups.sort((a, b) => ranks.get(b) - ranks.get(a));
   results(set, suffix);
   differences(set, suffix);
   curves(set, suffix);

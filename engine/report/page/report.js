@@ -17,6 +17,7 @@ function curves() {
   const together = (...metrics) => metrics.filter((metric) => has(`valid_${metric}`))
     .map((metric, i) => ({ name: words(metric), color: i, values: column(`valid_${metric}`) }));
   const one = (name, key) => [{ name, color: 0, values: column(key) }];
+  const isConstant = (key) => new Set(column(key)).size <= 1;
   const entropy = hasValues ? "in units of the targets' deviations"
     : hasLabels ? "binary cross entropy" : "cross entropy";
   const nodes = hasLabels ? "known labels" : "nodes";
@@ -34,7 +35,7 @@ function curves() {
       together("macro_f1", "balanced_accuracy", "mcc"), percent, percentTick),
     line("R2", "share of the variance that is explained", scores("r2"), short, short),
     line("Errors of validation", "in the unit of the targets", together("rmse", "mae"), short, short),
-    line("Learning rate", "Adam's step size", one("learning rate", "lr"), short, short)));
+    line("Learning rate", "Adam's step size", isConstant("lr") ? [] : one("learning rate", "lr"), short, short)));
 }
 
 function times() {
@@ -62,19 +63,17 @@ function sampling() {
   if (!row) return;
   const fanouts = option("fanout").split(",");
   const nodes = [row.seeds, ...row.hop_nodes], most = Math.max(...nodes, ...row.hop_edges);
-  const width = (value) => Math.max(2, (110 * value) / most);
-  const bar = (value, tone) =>
-    html("span", { class: "bar", style: `width:${width(value)}px;background:${color(tone)}` });
+  const width = (value) => Math.max(2, (75 * value) / most);
   const fanout = (hop) => (fanouts[hop - 1] === "-1" ? "all" : fanouts[hop - 1] ?? "");
-  const perBatch = (value) => count(value / row.batches);
+  const perBatch = (value, tone) => html("span", {}, count(value / row.batches),
+    html("span", { class: "bar under", style: `width:${width(value)}px;background:${color(tone)}` }));
   const lines = nodes.map((value, hop) => {
     const edges = hop === 0 ? 0 : row.hop_edges[hop - 1], targets = hop === 0 ? 0 : nodes[hop - 1];
     return [hop === 0 ? "seeds" : String(hop), hop === 0 ? "" : fanout(hop),
-      perBatch(value), hop === 0 ? "" : perBatch(edges), targets > 0 ? (edges / targets).toFixed(1) : "",
-      html("span", {}, bar(value, 0), html("br"), hop === 0 ? "" : bar(edges, 1))];
+      perBatch(value, 0), hop === 0 ? "" : perBatch(edges, 1), targets > 0 ? (edges / targets).toFixed(1) : ""];
   });
   const numbers = ["fanout", "nodes", "edges", "per target"].map((name) => ({ name, kind: "number" }));
-  const columns = [{ name: "hop" }, ...numbers, { name: "nodes, edges" }];
+  const columns = [{ name: "hop" }, ...numbers];
   section(`Sampled neighbourhoods${origin}`, fitted(table(`Means per batch, epoch ${row.epoch}`, columns, lines)),
     note("Nodes known after each hop, the seeds and earlier hops included; edges sampled in the hop, and how many that "
       + `is per node known before it. Mean over the ${count(row.batches)} batches of `
@@ -103,9 +102,10 @@ function confusion() {
     list.map((k) => [name(k), count(truths[k]), share(counts[k][k], truths[k]), share(counts[k][k], guesses[k])]));
   const describe = (t, p) => [["true", name(t)], ["predicted", name(p)], ["nodes", count(counts[t][p])],
     ["of the true class", share(counts[t][p], truths[t])]];
-  const isMap = size <= 40;
+  const isMap = size <= 100;
   const map = isMap
-    ? heatMap({ title: "Confusion matrix", counts, rowTitle: "true class", columnTitle: "predicted class", describe })
+    ? heatMap({ title: "Confusion matrix", counts, names, rowTitle: "true class", columnTitle: "predicted class",
+      describe })
     : card(classTable("Classes found least", byRecall.slice(0, 15)));
   const all = html("details", {}, html("summary", {}, "All classes"), classTable("", known));
   const right = counts.reduce((sum, row, k) => sum + row[k], 0), total = truths.reduce((a, b) => a + b, 0);
@@ -113,6 +113,37 @@ function confusion() {
     note(`Model of epoch ${epoch}: ${count(right)} of ${count(total)} labelled ${setName} nodes right `
       + `(${share(right, total)})${isMap ? "; a row's colours are shares of its true class, blue where right" : ""}. `
       + "Share: of the true class."));
+}
+
+/** What sampled inference costs in accuracy: rows of `salient-bench inference`. */
+function fanouts() {
+  const fanoutOf = (row) => Number(/^fanout (\d+)/.exec(row.name)?.[1]);
+  const known = data.fanouts.filter((row) => isNumber(row.accuracy));
+  const firsts = new Map(known.filter(fanoutOf).map((row) => [fanoutOf(row), row]).reverse());
+  const sampled = [...firsts.values()].sort((a, b) => fanoutOf(a) - fanoutOf(b));
+  const exact = known.find((row) => row.name.startsWith("exact"));
+  if (sampled.length === 0) return;
+  const all = exact && { name: "all neighbours", color: 1, isDashed: true, values: sampled.map(() => exact.accuracy) };
+  const series = [{ name: "sampled", color: 0, values: sampled.map((row) => row.accuracy) }, all].filter((s) => s);
+  const columns = [{ name: "neighbours per hop" }, { name: "accuracy", kind: "number" },
+    { name: "seconds", kind: "number" }];
+  const cells = (name, row) =>
+    [name, percent(row.accuracy), isNumber(row.seconds_best) ? seconds(row.seconds_best) : ""];
+  const lines = [...sampled.map((row) => cells(String(fanoutOf(row)), row)), ...(exact ? [cells("all", exact)] : [])];
+  section(`Accuracy by inference fanout${origin}`, grid(
+    lineChart({ title: "Accuracy by inference fanout", unit: "share of nodes predicted right", series, format: percent,
+      tick: percentTick, epochs: sampled.map(fanoutOf), xName: "neighbours per hop" }),
+    card(table("", columns, lines))),
+  note("As salient-bench inference measured it, when inference.json was written."));
+}
+
+/** Options: those that were changed, then the others; of runs that did not note which, all. */
+function options(columns) {
+  const changed = data.run.changed;
+  if (!changed) return card(table("Options", columns, data.config));
+  const [own, rest] = [true, false].map((is) => data.config.filter(([name]) => changed.includes(name) === is));
+  return card(table("Options that were changed", columns, own),
+    html("details", {}, html("summary", {}, `${rest.length} options at their defaults`), table("", columns, rest)));
 }
 
 function facts() {
@@ -128,7 +159,7 @@ function facts() {
   const machine = table(ranks ? "Machine of rank 0" : "", nameless, entries(data.run.machine));
   section("Placement", column(ranks, fitted(machine)));
   const versions = [["program", data.run.program ?? ""], ...entries(data.run.versions)];
-  section("Configuration", grid(pairs("Options", data.config),
+  section("Configuration", grid(data.config.length > 0 ? options(nameless) : null,
     column(pairs("Resolved", entries(data.run.resolved)), pairs("Data set", entries(data.run.dataset)),
       pairs("Versions", versions))));
 }
@@ -163,6 +194,7 @@ if (rows.length > 0) {
   document.querySelector("main").append(note("No epoch has ended yet."));
 }
 confusion();
+fanouts();
 facts();
 if (rows.length > 0) figures();
 files();

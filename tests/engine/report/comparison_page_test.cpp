@@ -88,6 +88,23 @@ TEST(ComparisonPage, AnOptionThatOneRunLacksDiffers) {
   EXPECT_EQ(set["groups"][0]["options"], json(R"(["not set"])"));
 }
 
+TEST(ComparisonPage, AGroupIsNamedByWhatIsNotCommonWhereAllWouldBeTooLong) {
+  const Scratch scratch;
+  const auto config = [](const std::string& batch, const std::string& norm, const std::string& hidden) {
+    return "batch-size = " + batch + "\nnorm = \"" + norm + "\"\nlabel-smoothing = 0.1\nhidden = " + hidden + "\n";
+  };
+  const Paths runs{write_run(scratch, {.name = "a", .config = config("128", "none", "256")}),
+                   write_run(scratch, {.name = "b", .config = config("1024", "none", "256")}),
+                   write_run(scratch, {.name = "c", .config = config("1024", "layer", "256")}),
+                   write_run(scratch, {.name = "d", .config = config("1024", "layer", "64")}),
+                   write_run(scratch, {.name = "e", .config = config("1024", "none", "12345678")})};
+  const nlohmann::json groups = data_of(runs, scratch.path())["sets"][0]["groups"];
+  std::vector<std::string> labels;
+  for (const auto& group : groups) labels.push_back(group["label"]);
+  EXPECT_EQ(labels, (std::vector<std::string>{"batch-size 128", "the common options", "norm layer",
+                                              "norm layer, hidden 64", "hidden 12345678"}));
+}
+
 TEST(ComparisonPage, RunsWhoseOptionsAreNotKnownAreNotAlike) {
   const Scratch scratch;
   const Paths runs{write_run(scratch, {.name = "a"}), write_run(scratch, {.name = "b", .config = "lr = 0.1\n"}),

@@ -28,7 +28,7 @@ EVIL = "</script><b id=evil>&"
 EVERY_RUN = ["Placement", "Configuration", "Files"]
 WITH_EPOCHS = ["Curves", "Where the time goes", "Sampled neighbourhoods", "Figures"]
 CLASSES = "Scores to which all classes count alike"
-LOSS, TIMES = ["Loss of the training batches"], ["Learning rate", "Time of an epoch", "Batches prepared meanwhile"]
+LOSS, TIMES = ["Loss of the training batches"], ["Time of an epoch", "Batches prepared meanwhile"]
 
 # What the test reads off a page. Contrast is that of WCAG 2: 3 for marks, 4.5 for text.
 INSPECT = """
@@ -82,6 +82,7 @@ INSPECT = """
   return {
     charts, headings: [...document.querySelectorAll("h2")].map((h) => h.textContent),
     tables: [...document.querySelectorAll("table")].map(table),
+    legends: [...document.querySelectorAll(".legend")].map((list) => list.children.length),
     results: Object.fromEntries([...document.querySelectorAll(".results div")].map(result)),
     status: document.querySelector(".status").textContent, status_class: document.querySelector(".status").className,
     reloads: document.querySelector("meta[http-equiv=refresh]") !== null,
@@ -191,9 +192,13 @@ class ReportInABrowser(unittest.TestCase):
     def point_at(self, page, index):
         """Moves the pointer over a chart: its tooltip says what is there."""
         page.evaluate(f"document.querySelectorAll('figure')[{index}].scrollIntoView({{block: 'center'}})")
-        where = f"document.querySelectorAll('figure')[{index}].querySelector('svg').getBoundingClientRect()"
-        x, y, height = page.evaluate(f"(() => {{ const b = {where}; return [b.left + 80, b.top, b.height]; }})()")
-        page.move_pointer(x, y + min(height / 2, 60))
+        x, y = page.evaluate(f"""(() => {{
+          const drawing = document.querySelectorAll('figure')[{index}].querySelector('svg');
+          const all = drawing.getBoundingClientRect(), cell = drawing.querySelector('rect')?.getBoundingClientRect();
+          return cell ? [cell.left + cell.width / 2, cell.top + cell.height / 2]
+            : [all.left + 80, all.top + Math.min(all.height / 2, 60)];
+        }})()""")
+        page.move_pointer(x, y)
         tip = page.evaluate(f"document.querySelectorAll('figure')[{index}].querySelector('.tooltip:not([hidden])')"
                             "?.textContent ?? ''")
         self.assertRegex(tip, r"\d")
@@ -225,9 +230,14 @@ class ReportInABrowser(unittest.TestCase):
             self.assertAlmostEqual((max(loss) - value) / spread, (y - min(heights)) / drop, delta=0.01)
 
     def test_a_finished_run_shows_its_curves_and_its_result(self):
-        directory = self.train("finished", "--epochs", 4)
-        found = self.inspect(directory, [*LOSS, "Accuracy", CLASSES, *TIMES, "Confusion matrix"],
+        directory = self.train("finished", "--epochs", 4, "--schedule", "cosine")
+        found = self.inspect(directory, [*LOSS, "Accuracy", CLASSES, "Learning rate", *TIMES, "Confusion matrix"],
                              [*WITH_EPOCHS, "Predictions of the test nodes"])
+        changed, others = [next(t for t in found["tables"] if ["schedule", value] in t["rows"] or
+                                ["jk", value] in t["rows"]) for value in ("cosine", "none")]
+        self.assertEqual(changed["caption"], "Options that were changed")
+        self.assertIn(["epochs", "4"], changed["rows"])
+        self.assertIn(f"{len(others['rows'])} options at their defaults", found["text"])
         self.check_figures(directory, found)
         self.assertIn("finished", found["status_class"])
         self.assertFalse(found["reloads"])
@@ -309,10 +319,17 @@ class ReportInABrowser(unittest.TestCase):
                 for hidden in ("8", "16") for seed in ("1", "2", "3")]
         found = self.compare("seeds", runs, ["Where the time goes"])
         results, options, times = found["tables"]
-        self.assertEqual([chart["series"] for chart in found["charts"]], [2, 2, 2])
-        self.assertEqual((options["head"], options["rows"]),
-                         (["group", "hidden"], [["hidden 8", "8"], ["hidden 16", "16"]]))
-        for i, row in enumerate(results["rows"]):
+        self.assertEqual(found["legends"][0], 2)
+        self.assertEqual((options["head"], sorted(options["rows"])),
+                         (["group", "hidden"], [["hidden 16", "16"], ["hidden 8", "8"]]))
+        valid = [float(dict(zip(results["head"], row))["valid accuracy"].split()[0]) for row in results["rows"]]
+        self.assertGreaterEqual(valid[0], valid[1])
+        self.assertRegex(results["rows"][0][0], "best$")
+        self.assertNotRegex(results["rows"][1][0], "best$")
+        self.assertEqual([row[0] for row in options["rows"]], [row[0] for row in times["rows"]])
+        by_hidden = [["hidden 8", "hidden 16"].index(row[0]) for row in options["rows"]]
+        for place, i in enumerate(by_hidden):
+            row = results["rows"][place]
             test = [json.loads((r / "run.json").read_text())["result"]["test_accuracy"] for r in runs[3 * i:3 * i + 3]]
             shown = dict(zip(results["head"], row))
             self.assertEqual((shown["n"], shown["seeds"], shown["state"]), ("3", "1, 2, 3", "3 finished"))
@@ -320,10 +337,12 @@ class ReportInABrowser(unittest.TestCase):
                              f"{100 * statistics.mean(test):.2f} ± {100 * statistics.stdev(test):.2f} %")
             epochs = [[float(row["epoch_seconds"]) + float(row["eval_seconds"]) for row in self.rows_of(r)[1:]]
                       for r in runs[3 * i:3 * i + 3]]
-            together = float(dict(zip(times["head"], times["rows"][i]))["together"])
+            together = float(dict(zip(times["head"], times["rows"][place]))["together"])
             self.assertAlmostEqual(together, statistics.mean(map(statistics.mean, epochs)), delta=0.1 * together)
-        loss = [statistics.mean(float(self.rows_of(r)[e]["loss"]) for r in runs[:3]) for e in range(3)]
-        heights = [float(p.split(",")[1]) for p in found["charts"][0]["marks"][0]["points"].split()]
+        best = runs[3 * by_hidden[0]:][:3]
+        loss = [statistics.mean(float(self.rows_of(r)[e]["loss"]) for r in best) for e in range(3)]
+        curves = [mark for mark in found["charts"][0]["marks"] if mark["points"]]
+        heights = [float(p.split(",")[1]) for p in curves[-1]["points"].split()]  # the best is drawn last
         self.assertAlmostEqual((loss[0] - loss[1]) / (loss[0] - loss[2]),
                                (heights[1] - heights[0]) / (heights[2] - heights[0]), delta=0.02)
 
@@ -337,7 +356,7 @@ class ReportInABrowser(unittest.TestCase):
         many = [change(f"many-{i}", 0.001 * (i + 1), 4) for i in range(50)]
         found = self.compare("fifty", many, ["Where the time goes"])
         self.assertEqual([len(table["rows"]) for table in found["tables"]], [50, 50, 50])
-        self.assertEqual([chart["series"] for chart in found["charts"]], [11, 11, 11])  # ten, and the others
+        self.assertEqual(found["legends"][0], 11)  # ten, and the others
         self.assertIn("40 others", found["text"])
         self.assertEqual(found["evil"], 0)
         other = change("other", 0.1, 2, dataset={"name": "other"}, status="interrupted")
@@ -393,7 +412,8 @@ class ReportInABrowser(unittest.TestCase):
         curves = [*LOSS, "Accuracy", *TIMES]
         for name, num_epochs, num_classes, charts, headings in (
                 ("one-epoch", 1, 4, [*curves, "Confusion matrix"], WITH_EPOCHS),
-                ("many-classes", 300, 60, curves, WITH_EPOCHS),
+                ("many-classes", 300, 101, curves, WITH_EPOCHS),
+                ("hundred-classes", 3, 100, [*curves, "Confusion matrix"], WITH_EPOCHS),
                 ("forty-classes", 3, 40, [*curves, "Confusion matrix"], WITH_EPOCHS),
                 ("no-epoch", 0, 4, ["Confusion matrix"], [])):
             found = self.inspect(self.make_up(name, num_epochs, num_classes), charts,
@@ -403,6 +423,18 @@ class ReportInABrowser(unittest.TestCase):
             self.assertIn(EVIL, found["text"])
             if num_epochs == 0:
                 self.assertIn("No epoch has ended yet.", found["text"])
+
+
+    def test_fanouts_of_inference_are_a_curve_beside_all_neighbours(self):
+        directory = self.make_up("fanouts", 2, 3)
+        rows = [{"name": f"fanout {k}", "accuracy": 0.8 + 0.01 * k, "seconds_best": 0.1} for k in (5, 10)]
+        rows.append({"name": "exact", "accuracy": 0.91, "seconds_best": 0.2})
+        (directory / "inference.json").write_text(json.dumps({"rows": rows}))
+        self.assertEqual(run("salient-report", directory).returncode, 0)
+        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix", "Accuracy by inference fanout"],
+                             WITH_EPOCHS)
+        table = next(t for t in found["tables"] if t["head"][0] == "neighbours per hop")
+        self.assertEqual(table["rows"], [["5", "85.00 %", "0.1"], ["10", "90.00 %", "0.1"], ["all", "91.00 %", "0.2"]])
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ void write_run(const std::filesystem::path& directory, const std::string& status
                  {.program = "salient-train 0.1.0",
                   .placement = {{{"rank", "0"}, {"host", "here"}}},
                   .dataset = {{"name", name}, {"source", "synthetic"}},
+                  .changed = {"epochs"},
                   .result = result},
                  status);
   test::write_bytes(directory / "config.toml", "model = \"sage\"  # help\nepochs = 3\n");
@@ -61,10 +62,22 @@ TEST(ReportPage, OfAFinishedRunHoldsEverything) {
   EXPECT_EQ(data["run"]["placement"][0]["host"], "here");
   EXPECT_EQ(data["run"]["result"], nlohmann::json::parse(R"({"test_accuracy": 0.812345, "best_epoch": 2})"));
   EXPECT_EQ(data["config"], nlohmann::json::parse(R"([["model", "sage"], ["epochs", "3"]])"));
+  EXPECT_EQ(data["run"]["changed"], nlohmann::json::parse(R"(["epochs"])"));
+  EXPECT_EQ(data["fanouts"], nlohmann::json::array());
   EXPECT_EQ(data["metrics"].size(), 3U);
   EXPECT_EQ(data["metrics"][2]["hop_nodes"], (std::vector<int>{8, 20}));
   EXPECT_EQ(data["confusion"]["cells"], nlohmann::json::parse("[[0, 0, 5], [0, 1, 1], [1, 1, 7]]"));
   EXPECT_EQ(data["files"].size(), 6U) << data["files"];  // config, confusion, events, metrics twice, run
+}
+
+TEST(ReportPage, ShowsTheFanoutsThatSalientBenchMeasured) {
+  const Scratch scratch;
+  write_run(scratch.path(), "finished");
+  for (const auto& [text, size] : {std::pair(R"({"rows": [{"name": "fanout 5", "accuracy": 0.5}]})", 1U),
+                                   std::pair(R"({"rows": 3})", 0U), std::pair("[1", 0U)}) {
+    test::write_bytes(scratch / "inference.json", text);
+    EXPECT_EQ(data_of(report_page(scratch.path()))["fanouts"].size(), size) << text;
+  }
 }
 
 TEST(ReportPage, AsksNoNetworkForAnything) {
