@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 # scripts/figures.py - figures of README.md and docs/BENCHMARKS.md, from the JSON of benchmarks/results.
-"""A document says <!--=NAME-->VALUE: VALUE is what FIGURES makes of the row of a benchmark's report.
+"""A document says <!--=NAME-->VALUE: VALUE is what FIGURES makes of the row of a benchmark's report. The chart of
+docs/pictures is made of such rows, too.
 
-    scripts/figures.py            writes the values into the documents
+    scripts/figures.py            writes the values into the documents, and the chart
     scripts/figures.py --check    says which differ, and ends with 1 if some do; a test
 """
 import json
 import pathlib
 import re
+import statistics
 import sys
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "scripts" / "lib"))
+from bar_chart import bar_chart
+
 DOCUMENTS = ["README.md", "docs/BENCHMARKS.md"]
 MARK = re.compile(r"<!--=([\w-]+)-->([0-9][0-9.,]*[0-9]|[0-9])?")
 
@@ -56,6 +61,34 @@ def value_of(figure):
     return f"{row[figure.key] * figure.scale:.{figure.decimals}f}"
 
 
+LOADERS, CHART = "h200-16-cores-pyg-loader-reduce-3", "docs/pictures/loaders.svg"
+LOADER_NAMES = {
+    "PyG": "PyG with pyg-lib",
+    "salient, host": "all on the host",
+    "salient, features on the GPU": "features on the GPU",
+    "salient, all on the GPU": "features and graph on the GPU",
+}
+
+
+def loader_chart():
+    """Batches a second that PyG's GraphSAGE trains on, by loader."""
+    report = json.loads((ROOT / f"benchmarks/results/{LOADERS}.json").read_text())
+    rows = {row["loader"]: row for row in report["rows"] if row["use"] == "reduce"}
+    rates = {name: statistics.median(rows[name]["batches_per_second"]) for name in LOADER_NAMES}
+    bars = []
+    for name, rate in rates.items():
+        is_pyg = name == "PyG"
+        times = "" if is_pyg else f", {rate / rates['PyG']:.1f} x"
+        bars.append((LOADER_NAMES[name], rate, f"{rate:.0f}{times}", is_pyg))
+    facts = report["facts"]
+    return bar_chart(
+        "Batches a second, PyG's GraphSAGE trained in Python: its loader, and salient_gnn's",
+        f"{facts['device_name']}, {facts['cores']} cores, synthetic graph of the size of ogbn-products, "
+        f"fanouts {facts['fanout']}, {facts['batch_size']} seeds",
+        bars,
+    )
+
+
 def main(words):
     if words not in ([], ["--check"]):
         sys.exit(__doc__)
@@ -78,6 +111,11 @@ def main(words):
         written = MARK.sub(replaced, text)
         if not words and written != text:
             path.write_text(written)
+    chart = ROOT / CHART
+    if not words:
+        chart.write_text(loader_chart())
+    elif not chart.exists() or chart.read_text() != loader_chart():
+        problems.append(f"{CHART} is not that of its report")
     problems += [f"no document has {key}" for key in FIGURES if key not in used]
     print("\n".join(problems) or f"{len(used)} figures are those of their reports")
     return bool(problems and words)
