@@ -26,7 +26,7 @@ install(CODE "
   endforeach()
   file(CREATE_LINK ../${home}/scripts/fetch_torch.sh \"\${prefix}/bin/salient-fetch-torch\" SYMBOLIC)
   execute_process(COMMAND python3 \"${PROJECT_SOURCE_DIR}/scripts/help_pages.py\" --version ${PROJECT_VERSION}
-    --man \"\${prefix}/share/man/man1\" --completion \"\${prefix}/share/bash-completion/completions\" ${paths}
+    --share \"\${prefix}/share\" ${paths}
     COMMAND_ERROR_IS_FATAL ANY)
 " COMPONENT programs)
 

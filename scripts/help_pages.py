@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-# scripts/help_pages.py - manual pages and bash completion of the programs, from what they print for --help.
-"""    help_pages.py --version VERSION --man FOLDER --completion FOLDER PROGRAM...
+# scripts/help_pages.py - manual pages and completion of the programs, from what they print for --help.
+"""    help_pages.py --version VERSION --share FOLDER PROGRAM...
 
+Into FOLDER, the share/ of a prefix: man/man1, and completion for bash, zsh and fish where these shells look for it.
 --help is printed from the tables of options, so pages and completion have every option with its default and its words.
 Of salient-prepare each command's options are asked for, too.
 """
@@ -11,6 +12,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "lib"))
+import completions
 
 OPTION = re.compile(r"^  --([a-z][a-z-]*)(?: (\S+(?: \S+)*?))?  +(\S.*)$|^  --([a-z][a-z-]*)(?: (\S+))?$")
 COMMAND = re.compile(r"^  (salient-prepare) ([a-z]+)\b")
@@ -76,41 +80,21 @@ def man_page(name, about, commands, version, others):
     return "\n".join(lines) + "\n"
 
 
-def completion(name, about, commands):
-    function = "_" + name.replace("-", "_")
-    words = {f"--{option}": known for said in (about, *commands.values()) for option, _, text in said.options
-             if (known := said.words_of(text))}
-    lines = [f"# bash completion of {name}", f"{function}() {{", "  local now=${COMP_WORDS[COMP_CWORD]} words=",
-             "  case ${COMP_WORDS[COMP_CWORD-1]} in"]
-    lines += [f"    {option}) COMPREPLY=($(compgen -W '{' '.join(known)}' -- \"$now\")); return ;;"
-              for option, known in words.items()]
-    lines += ["  esac", "  case ${COMP_WORDS[1]} in"]
-    lines += [f"    {command}) words='{' '.join('--' + o for o, _, _ in said.options)}' ;;"
-              for command, said in commands.items()]
-    lines += [f"    *) words='{' '.join([*commands, *('--' + o for o, _, _ in about.options)])}' ;;", "  esac",
-              "  if [[ $now == -* ]] || " + ("((COMP_CWORD == 1))" if commands else "false") + "; then",
-              "    COMPREPLY=($(compgen -W \"$words\" -- \"$now\"))", "  else",
-              "    COMPREPLY=($(compgen -f -- \"$now\"))", "  fi", "}",
-              f"complete -o filenames -F {function} {name}"]
-    return "\n".join(lines) + "\n"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", required=True)
-    parser.add_argument("--man", type=pathlib.Path, required=True)
-    parser.add_argument("--completion", type=pathlib.Path, required=True)
+    parser.add_argument("--share", type=pathlib.Path, required=True)
     parser.add_argument("programs", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     names = sorted(program.name for program in options.programs)
-    for folder in (options.man, options.completion):
-        folder.mkdir(parents=True, exist_ok=True)
+    man = options.share / "man/man1"
+    man.mkdir(parents=True, exist_ok=True)
     for program in options.programs:
         name, about = program.name, ask(program)
         found = dict.fromkeys(m[2] for m in map(COMMAND.match, about.prose) if m and name == m[1] and m[2] != "COMMAND")
         commands = {command: ask(program, command) for command in found}
-        (options.man / f"{name}.1").write_text(man_page(name, about, commands, options.version, names))
-        (options.completion / name).write_text(completion(name, about, commands))
+        (man / f"{name}.1").write_text(man_page(name, about, commands, options.version, names))
+        completions.write_completions(completions.Program(name, about, commands), options.share)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/package.sh - a Debian package of the programs, their manual pages and bash completion, by CPack.
+# scripts/package.sh - a Debian package of the programs, their manual pages and completion, by CPack.
 #
 #   scripts/package.sh [--cpu] [--build FOLDER] [--out FOLDER]
 #     --cpu            a CPU package even where a CUDA toolkit is found
