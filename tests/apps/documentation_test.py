@@ -33,6 +33,7 @@ BLOCKS = {
     "python/README.md": ["tests/python/install_test.py"] + 4 * ["tests/python/readme_test.py"],
     "docs/ARCHITECTURE.md": 2 * [PICTURE],
     "docs/BENCHMARKS.md": [FORMULA] + 3 * ["here"] + ["tests/python/readme_test.py"],
+    "docs/DEPLOYMENT.md": ["the administrator's", "tests/scripts/deployment_test.py"],
     "docs/DISTRIBUTED.md": ["here", OUTPUT, "here", "here", OUTPUT],
     "docs/INFERENCE.md": ["here", OUTPUT, "here", "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
