@@ -100,9 +100,14 @@ void visit_fields(Self& self, Visit&& field) {
   field("class-names", self.class_names, "text, a name a line");
 }
 
+/// --target of sets whose labels are an array.
+inline constexpr char kTargetHelp[] =
+    "columns of the labels, from 0, or all, that are values to be predicted (regression)";
+
 struct OgbArguments {
   std::string raw{};
   std::string name{};
+  std::vector<std::string> target{};
   LabelOptions label_choice{};
   WriteOptions write{};
 };
@@ -111,6 +116,7 @@ requires std::is_same_v<std::remove_const_t<Self>, OgbArguments>
 void visit_fields(Self& self, Visit&& field) {
   field("raw", self.raw, "the unpacked data set's folder, or raw/ in it; needed");
   field("name", self.name, "such as ogbn-arxiv; empty = by the folder's name");
+  field("target", self.target, kTargetHelp);
   visit_fields(self.label_choice, field);
   visit_fields(self.write, field);
 }
@@ -133,7 +139,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("name", self.name, "empty = by the folder's name, --out");
   field("mask", self.mask, "which of the file's splits, from 0");
   field("split", self.split, "instead of masks: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
-  field("target", self.target, "columns of the labels, from 0, or all, that are values to be predicted (regression)");
+  field("target", self.target, kTargetHelp);
   field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
   visit_fields(self.layout, field);
   visit_fields(self.label_choice, field);
@@ -149,9 +155,10 @@ struct TableOptions {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, TableOptions>
 void visit_fields(Self& self, Visit&& field) {
-  field("scale-features", self.scale_features,
-        "numbers of a table in text to mean 0 and deviation 1; auto: columns that reach beyond 10 or vary by less than "
-        "0.1");
+  field(
+      "scale-features", self.scale_features,
+      "numbers to mean 0 and deviation 1; auto: of a table in text, columns that reach beyond 10 or vary by less than "
+      "0.1; standard: all, of an array, too");
   field("categorical", self.categorical, "columns of words or codes, by name or from 0: a feature for each word");
   field("index-columns", self.index_columns, "likewise, but one feature: the number of the word");
   field("drop-columns", self.drop_columns, "columns that are no features");
@@ -234,6 +241,7 @@ struct TypedArguments {
   std::vector<double> split{};
   HeaderRule header = HeaderRule::kAuto;
   std::string label_column{};
+  std::vector<std::string> target{};
   std::vector<std::string> unlabelled{};
   FeatureScaling scale_features = FeatureScaling::kAuto;
   std::string name{};
@@ -257,8 +265,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("mask", self.mask, "of masks with K columns: which, from 0");
   field("header", self.header, "whether the first line of a table in text has names; auto: by what is below it");
   field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
+  field("target", self.target, "columns of the labels that are values to be predicted (regression), as of edges");
   field("unlabelled", self.unlabelled, "words of a table of labels that mean none, such as unknown,withheld");
-  field("scale-features", self.scale_features, "numbers of tables in text to mean 0 and deviation 1");
+  field("scale-features", self.scale_features, "as of edges");
   field("name", self.name, "empty = by the folder's name, --out");
   visit_fields(self.layout, field);
   visit_fields(self.label_choice, field);

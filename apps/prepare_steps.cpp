@@ -10,12 +10,15 @@
 #include "apps/label_note.h"
 #include "apps/options/thread_note.h"
 #include "core/console/leftovers.h"
+#include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
 #include "core/memory_size.h"
 #include "core/number_text.h"
 #include "core/printable.h"
+#include "prepare/writing/write_typed_store.h"
+#include "store/column_spread.h"
 #include "store/dataset_summary.h"
 #include "store/open_store.h"
 #include "store/store_manifest.h"
@@ -149,6 +152,17 @@ void print_summary(const WriteReport& report, const WriteOptions& write, const T
             << peak_memory << next_step(dataset, printable(write.out), likely_features) << "\n";
 }
 
+void warn_of_wide_features(const RawFeatures& features, FeatureScaling scaling, const std::string& whose) {
+  constexpr std::size_t kSampledRows = 4096;
+  const bool is_said = scaling != FeatureScaling::kAuto;  // by the user
+  if (is_said || features.dim == 0 || features.layout != FeatureLayout::kDense) return;
+  const RowTable rows{features.rows.data(), features.num_rows(),
+                      static_cast<std::size_t>(features.dim) * size_of(features.type), features.fp8_scale};
+  const std::vector<double> deviations = column_deviations(rows, features.type, features.dim, kSampledRows);
+  if (const std::string text = wide_column_text(deviations, features.column_names); !text.empty())
+    log_warning(whose + text + "; --scale-features standard scales them");
+}
+
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
   install_interrupt_handlers();  // only now: until here there is nothing to clean up
   const bool makes_features = options.make_features.kind != MadeFeatures::kNone;
@@ -162,6 +176,14 @@ int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStore
     std::cout << "made features   " << text_of(options.make_features) << ", " << report.feature_dim << " columns, seed "
               << write.rng_seed << "\n";
   print_summary(report, write, timer, write.memory_gb > 0 ? memory_limit(write) : 0, likely_features);
+  return 0;
+}
+
+int write_and_report(TypedGraph graph, const WriteOptions& write, const WriteStoreOptions& options,
+                     const Timer& timer) {
+  install_interrupt_handlers();
+  const WriteReport report = write_typed_store(std::move(graph), options);
+  print_summary(report, write, timer, write.memory_gb > 0 ? memory_limit(write) : 0);
   return 0;
 }
 

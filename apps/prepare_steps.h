@@ -13,6 +13,7 @@
 #include "core/field_problem.h"
 #include "core/timer.h"
 #include "prepare/importers/label_choice.h"
+#include "prepare/importers/typed_graph.h"
 #include "prepare/writing/make_features.h"
 #include "prepare/writing/write_store.h"
 #include "store/dataset.h"
@@ -90,7 +91,12 @@ FeatureRecipe recipe_of(const std::string& make_features);
 void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit = 0,
                    const std::string& likely_features = "");
 
+/// Warns of dense features that are as their source has them, and vary too differently to train on.
+/// @param whose  in front of the line: "", or "type 'paper': "
+void warn_of_wide_features(const RawFeatures& features, FeatureScaling scaling, const std::string& whose = "");
+
 /// Writes the store and prints the last lines. @return the exit code
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer);
+int write_and_report(TypedGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer);
 
 }  // namespace salient::prepare

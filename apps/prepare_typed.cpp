@@ -74,6 +74,7 @@ TypedOptions typed_options(const TypedArguments& given) {
                        .mask = given.mask,
                        .split = given.split,
                        .label_column = given.label_column,
+                       .targets = given.target,
                        .unlabelled = given.unlabelled,
                        .header = given.header,
                        .scaling = given.scale_features,

@@ -37,7 +37,6 @@
 #include "prepare/importers/wordnet_importer.h"
 #include "prepare/writing/ogb_stream.h"
 #include "prepare/writing/write_store.h"
-#include "prepare/writing/write_typed_store.h"
 #include "store/dataset.h"
 #include "store/dataset_summary.h"
 #include "store/open_store.h"
@@ -78,14 +77,19 @@ int run_ogb(Arguments arguments) {
   require_option(!given.raw.empty(), "--raw: is needed, the unpacked data set's folder");
   require_name(given.name);
   const WriteStoreOptions options = start_writing(given.write);
+  std::string source_options = symmetric_text(given.write);
+  if (!given.target.empty())
+    source_options.append(source_options.empty() ? "" : " ").append("--target ").append(to_text(given.target));
   const OgbOptions ogb{.raw = given.raw,
                        .name = given.name,
+                       .targets = given.target,
                        .label_choice = choice_of(given.label_choice),
                        .feature_type = gathered_type(given.write.feature_dtype),
                        .symmetric = given.write.symmetric,
                        .num_threads = given.write.common.threads,
-                       .source_options = symmetric_text(given.write),
+                       .source_options = source_options,
                        .memory = MemoryLimit(memory_limit(given.write))};
+  require_none(problems(ogb));
   const std::uint64_t limit = memory_limit(given.write);
   if (can_stream_ogb(ogb)) {
     install_interrupt_handlers();
@@ -135,7 +139,9 @@ int run_edges(Arguments arguments) {
   choose_layout(given.layout, options);
   const EdgesOptions edges = edges_options(given);
   require_none(problems(edges));
-  return write_and_report(import_edges(edges), given.write, options, timer);
+  RawGraph graph = import_edges(edges);
+  warn_of_wide_features(graph.features, given.table.scale_features);
+  return write_and_report(std::move(graph), given.write, options, timer);
 }
 
 int run_typed(Arguments arguments) {
@@ -147,10 +153,9 @@ int run_typed(Arguments arguments) {
   const TypedOptions typed = typed_options(given);
   require_none(problems(typed));
   TypedGraph graph = import_typed(typed);
-  install_interrupt_handlers();  // only now: until here there is nothing to clean up
-  const WriteReport report = write_typed_store(std::move(graph), options);
-  print_summary(report, given.write, timer, given.write.memory_gb > 0 ? memory_limit(given.write) : 0);
-  return 0;
+  for (std::size_t t = 0; t < graph.features.size(); ++t)
+    warn_of_wide_features(graph.features[t], given.scale_features, "type '" + graph.schema.node_types[t].name + "': ");
+  return write_and_report(std::move(graph), given.write, options, timer);
 }
 
 /// Without features.npy, too, where the folder has the rows of some parts.

@@ -88,9 +88,15 @@ void take_precision_of_resumed(TrainRun& run) {
 /// Few nodes make smaller batches, so that an epoch has several steps.
 void choose_batch_size(TrainRun& run) {
   BatchOptions& batches = run.options.batches;
-  if (batches.size != kAutoBatchSize) return;
   const int num_ranks = run.session.comm->size();
-  batches.size = batches.global_size > 0 ? BatchOptions{}.size : auto_batch_size(run.dataset.train.size(), num_ranks);
+  const int suited = auto_batch_size(run.dataset.train.size(), num_ranks);
+  if (batches.size != kAutoBatchSize) {
+    if (run.session.is_rank_0() && batches.global_size == 0)
+      warn_of_few_steps(run.dataset.train.size(), global_batch_of(run.options, num_ranks),
+                        static_cast<std::size_t>(suited) * static_cast<std::size_t>(num_ranks), suited);
+    return;
+  }
+  batches.size = batches.global_size > 0 ? BatchOptions{}.size : suited;
   if (run.session.is_rank_0() && batches.size < BatchOptions{}.size)
     log_info("batches of " + std::to_string(batches.size) + " seeds, as there are " +
              std::to_string(run.dataset.train.size()) + " training nodes; --batch-size chooses another size");

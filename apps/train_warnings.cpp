@@ -14,7 +14,6 @@
 namespace salient {
 namespace {
 
-constexpr double kTimesWider = 100, kLeastWide = 10;
 constexpr std::size_t kSampledRows = 4096;
 
 /// "'name'" or "3", of a class or a column.
@@ -23,19 +22,8 @@ std::string called(const std::vector<std::string>& names, std::size_t i) {
 }
 
 void warn_of_wide_column(const Dataset& dataset) {
-  std::vector<double> deviations = column_deviations(dataset, kSampledRows);
-  if (deviations.size() < 2) return;
-  const auto widest = std::ranges::max_element(deviations);
-  const auto column = static_cast<std::size_t>(widest - deviations.begin());
-  const double most = *widest;
-  std::erase(deviations, 0.0);  // constant columns say nothing
-  if (deviations.empty() || most < kLeastWide) return;
-  const auto middle = deviations.begin() + (std::ssize(deviations) - 1) / 2;
-  std::ranges::nth_element(deviations, middle);
-  if (most < kTimesWider * *middle) return;
-  log_warning("feature " + called(dataset.column_names, column) + " varies by " + printed("%.3g", most) +
-              ", most others by " + printed("%.3g", *middle) +
-              ": the model will see little else; scale it, as salient-prepare edges --scale-features standard does");
+  const std::string text = wide_column_text(column_deviations(dataset, kSampledRows), dataset.column_names);
+  if (!text.empty()) log_warning(text + "; scale them, as salient-prepare edges --scale-features standard does");
 }
 
 /// Nodes of each class. @param nodes  with labels
@@ -67,6 +55,15 @@ void warn_of_missing_classes(const Dataset& dataset) {
 void warn_of_data(const Dataset& dataset) {
   warn_of_missing_classes(dataset);
   warn_of_wide_column(dataset);
+}
+
+void warn_of_few_steps(std::size_t num_train, std::size_t seeds, std::size_t better, int better_size) {
+  constexpr std::size_t kFew = 10;
+  const std::size_t steps = (num_train + seeds - 1) / seeds, of_better = (num_train + better - 1) / better;
+  if (num_train > 0 && steps < kFew && of_better > steps)
+    log_warning("an epoch has " + std::to_string(steps) + (steps == 1 ? " step" : " steps") +
+                ", few to learn from; --batch-size " + std::to_string(better_size) + " makes " +
+                std::to_string(of_better));
 }
 
 void warn_of_chance(const Dataset& dataset, const TrainResult& result) {

@@ -1,6 +1,8 @@
 // apps/train_warnings.h - what prevents a good first model, said in one line with the remedy.
 #pragma once
 
+#include <cstddef>
+
 #include "engine/train/trainer.h"
 #include "store/dataset.h"
 
@@ -9,6 +11,10 @@ namespace salient {
 /// Before training: classes without training nodes, and a column of features that varies more than a hundred times as
 /// much as most. Only where they are there. Cost: 4,096 rows of features, and the labels of the training nodes.
 void warn_of_data(const Dataset& dataset);
+
+/// Before training: a size of batches with which an epoch has fewer than ten steps, and which `better` beats.
+/// @param seeds, better  of a step, over all ranks   @param better_size  `better` as the option says it
+void warn_of_few_steps(std::size_t num_train, std::size_t seeds, std::size_t better, int better_size);
 
 /// After training: the best validation accuracy, of two epochs or more, is no better than the largest class.
 void warn_of_chance(const Dataset& dataset, const TrainResult& result);

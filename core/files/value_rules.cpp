@@ -58,8 +58,9 @@ std::string integer_text(const NpyHeader& header, std::int64_t value) {
   return header.kind == 'u' ? to_text(static_cast<std::uint64_t>(value)) : to_text(value);
 }
 
-void fail_at_item(const std::string& array, std::uint64_t item, const std::string& value, const std::string& rule) {
-  fail(ErrorKind::kBadData, array + ": item " + std::to_string(item) + " is " + value + ", " + rule);
+void fail_at_item(const std::string& array, std::uint64_t item, const std::string& value, const std::string& rule,
+                  Topic topic) {
+  fail(ErrorKind::kBadData, array + ": item " + std::to_string(item) + " is " + value + ", " + rule, topic);
 }
 
 std::string no_node(std::uint64_t id, std::uint64_t num_nodes) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "core/files/npy.h"
 
 namespace salient {
@@ -31,6 +32,9 @@ const char* label_from(double value, std::int32_t& label);  ///< -1 = none
 const char* flag_from(double value, std::int8_t& flag);     ///< 1, 0, or -1 = not known
 const char* mask_of(std::int64_t value, bool& is_in);
 
+/// Of errors about labels that break their rule: they do not allow what is asked of them, classes.
+inline constexpr Topic kLabelTopic = Topic::kRocAuc;
+
 /// A value of an array as its type has it: "18446744073709551615", "1e-09", "nan". Shortest that reads back.
 std::string item_text(const NpyHeader& header, const std::byte* item);
 
@@ -39,7 +43,7 @@ std::string integer_text(const NpyHeader& header, std::int64_t value);
 
 /// "ARRAY: item 4 is 9, RULE" @throws Error{kBadData}, always
 [[noreturn]] void fail_at_item(const std::string& array, std::uint64_t item, const std::string& value,
-                               const std::string& rule);
+                               const std::string& rule, Topic topic = Topic::kNone);
 
 /// The rule that an id of no node breaks, with a hint where it is the first behind the last one: "the graph has nodes 0
 /// to 4, which count from 0; do the ids count from 1?".

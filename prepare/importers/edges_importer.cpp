@@ -20,6 +20,7 @@
 #include "prepare/importers/node_index.h"
 #include "prepare/importers/node_table.h"
 #include "prepare/importers/numbered_nodes.h"
+#include "prepare/importers/scaled_array.h"
 #include "prepare/importers/sparse_npz.h"
 #include "store/dataset_checks.h"
 
@@ -28,7 +29,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-RawFeatures read_feature_rows(const EdgesOptions& options) {
+/// Of an array. @param origin  is set where the columns are scaled
+RawFeatures read_feature_rows(const EdgesOptions& options, FeatureOrigin& origin) {
+  const ColumnWishes& wishes = options.wishes;
+  if (wishes.scaling == FeatureScaling::kStandard || wishes.coding) {
+    CodedFeatures read = read_scaled_array(options.features, options.feature_type, options.memory, wishes.coding);
+    origin = origin_of(read.coding);
+    return std::move(read.features);
+  }
   if (options.features.extension() != ".npz")
     return read_features(options.features, options.feature_type, options.memory);
   const ZipArchive archive(options.features);
@@ -108,6 +116,7 @@ class EdgesImport {
       read_by_name();
     else
       read_by_number();
+    if (graph_.sources.empty()) log_warning(options_.edges.string() + ": has no edge");
     apply(options_.label_choice, graph_);
     if (options_.split.empty())
       read_splits(options_, table_, index_, graph_);
@@ -154,7 +163,8 @@ class EdgesImport {
 
   /// Features and labels whose rows are nodes.
   void read_arrays() {
-    if (!options_.features.empty() && !features_are_keyed()) graph_.features = read_feature_rows(options_);
+    if (!options_.features.empty() && !features_are_keyed())
+      graph_.features = read_feature_rows(options_, graph_.feature_origin);
     if (graph_.features.dim > 0) num_rows_ = graph_.features.num_rows();
     if (options_.labels.empty() || labels_have_ids_) return;
     if (is_text_table(options_.labels)) {

@@ -11,6 +11,17 @@ bool is_text_table(const std::filesystem::path& path) {
   return !path.empty() && path.extension() != ".npy" && path.extension() != ".npz";
 }
 
+namespace {
+
+/// Whether they say no more than how numbers are scaled.
+bool are_of_array(ColumnWishes wishes) {
+  wishes.scaling = FeatureScaling::kAuto;
+  wishes.coding.reset();
+  return wishes == ColumnWishes{};
+}
+
+}  // namespace
+
 std::vector<FieldProblem> problems(const EdgesOptions& options) {
   std::vector<FieldProblem> found;
   const bool has_files = !options.train.empty() || !options.valid.empty() || !options.test.empty();
@@ -39,8 +50,9 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
       options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
                                   std::ranges::none_of(options.columns, &std::string::empty));
   check_field(found, are_columns, "columns", "two different columns, by name or counted from 0");
-  check_field(found, options.wishes == ColumnWishes{} || has_nodes || is_text_table(options.features), "features",
-              "a table in text is needed to say what its columns are");
+  const bool is_array = options.features.extension() == ".npy" && are_of_array(options.wishes);
+  check_field(found, options.wishes == ColumnWishes{} || has_nodes || is_text_table(options.features) || is_array,
+              "features", "a table in text is needed to say what its columns are; of an array they can be scaled");
   check_field(found, options.mask >= 0, "mask", "at least 0");
   return found;
 }

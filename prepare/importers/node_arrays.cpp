@@ -6,18 +6,18 @@
 #include <limits>
 #include <string>
 
-#include "core/console/progress.h"
 #include "core/error.h"
 #include "core/field_values.h"
 #include "core/files/npy.h"
 #include "core/files/value_rules.h"
+#include "prepare/importers/array_rows.h"
 #include "prepare/importers/mask_layout.h"
 
 namespace salient {
 namespace {
 
-[[noreturn]] void refuse(const NpyFile& file, const std::string& why) {
-  fail(ErrorKind::kBadData, file.name() + ": " + why);
+[[noreturn]] void refuse(const NpyFile& file, const std::string& why, Topic topic = Topic::kNone) {
+  fail(ErrorKind::kBadData, file.name() + ": " + why, topic);
 }
 
 [[noreturn]] void refuse_shape(const NpyFile& file, const std::string& expected) {
@@ -26,37 +26,6 @@ namespace {
 
 bool is_one_column(const NpyHeader& header) {
   return header.shape.size() == 1 || (header.shape.size() == 2 && header.shape[1] == 1);
-}
-
-void convert(const NpyHeader& header, const std::byte* raw, std::size_t count, float* out) {
-  convert_to_float(header, raw, count, out);
-}
-void convert(const NpyHeader& header, const std::byte* raw, std::size_t count, double* out) {
-  convert_to_double(header, raw, count, out);
-}
-
-/// Rows [first, first + count) in C order, whatever the order in the file.
-template <class T>
-void read_rows(const NpyFile& file, std::size_t dim, std::size_t first, std::size_t count, std::vector<T>& rows) {
-  const NpyHeader& header = file.header();
-  const auto item = static_cast<std::size_t>(header.item_bytes);
-  const std::byte* data = file.data().data();
-  rows.resize(count * dim);
-  if (!header.is_fortran_order) return convert(header, data + first * dim * item, rows.size(), rows.data());
-  std::vector<T> column(count);
-  for (std::size_t j = 0; j < dim; ++j) {
-    convert(header, data + (j * header.shape[0] + first) * item, count, column.data());
-    for (std::size_t i = 0; i < count; ++i) rows[i * dim + j] = column[i];
-  }
-}
-
-/// Rows from `first` on where the file has them as T already, which spares a copy; else null.
-template <class T>
-const T* rows_in_place(const NpyFile& file, std::size_t dim, std::size_t first) {
-  const NpyHeader& header = file.header();
-  const bool is_here = header.kind == 'f' && header.item_bytes == int{sizeof(T)} && !header.is_big_endian &&
-                       !header.is_fortran_order && header.data_offset % alignof(T) == 0;
-  return is_here ? file.items<T>().data() + first * dim : nullptr;
 }
 
 std::string text_at(const NpyFile& file, std::size_t item) {
@@ -69,7 +38,7 @@ std::vector<std::int32_t> read_classes(const NpyFile& file) {
   std::vector<std::int32_t> labels(values.size());
   for (std::size_t v = 0; v < values.size(); ++v)
     if (const char* rule = label_from(values[v], labels[v]))
-      refuse(file, "node " + std::to_string(v) + " has label " + text_at(file, v) + ", " + rule);
+      refuse(file, "node " + std::to_string(v) + " has label " + text_at(file, v) + ", " + rule, kLabelTopic);
   return labels;
 }
 
@@ -85,8 +54,10 @@ std::vector<std::int8_t> read_flags(const NpyFile& file) {
       if (const char* rule = flag_from(rows[i], flags[first * width + i])) {
         const std::size_t node = first + i / width, label = i % width;
         const std::size_t item = file.header().is_fortran_order ? label * num_nodes + node : node * width + label;
-        refuse(file, "node " + std::to_string(node) + ", label " + std::to_string(label) + " is " +
-                         text_at(file, item) + ", " + rule);
+        refuse(file,
+               "node " + std::to_string(node) + ", label " + std::to_string(label) + " is " + text_at(file, item) +
+                   ", " + rule,
+               kLabelTopic);
       }
   }
   return flags;
@@ -95,31 +66,26 @@ std::vector<std::int8_t> read_flags(const NpyFile& file) {
 /// As read_features(), by way of T, which holds every value of the file.
 template <class T>
 void append_all_rows(const NpyFile& file, RawFeatures& features) {
-  const auto dim = static_cast<std::size_t>(features.dim);
-  const std::size_t num_rows = file.header().shape[0], block = std::max<std::size_t>(1, (std::size_t{1} << 18) / dim);
-  Progress progress("reading features", num_rows, "rows");
-  std::vector<T> rows;
-  for (std::size_t first = 0; first < num_rows; first += block) {
-    const std::size_t count = std::min(block, num_rows - first);
-    const T* values = rows_in_place<T>(file, dim, first);
-    if (!values) {
-      read_rows(file, dim, first, count, rows);
-      values = rows.data();
-    }
-    append_feature_rows(features, values, count * dim, file.name());
-    progress.add(count);
-  }
+  for_each_row_block<T>(file, static_cast<std::size_t>(features.dim), "reading features",
+                        [&](std::span<const T> values, std::size_t) {
+                          append_feature_rows(features, values.data(), values.size(), file.name());
+                        });
 }
 
 }  // namespace
 
-RawFeatures read_features(const std::filesystem::path& path, FeatureType type, const MemoryLimit& memory) {
-  const NpyFile file(path);
+std::size_t width_of_features(const NpyFile& file) {
   const NpyHeader& header = file.header();
   const std::size_t dim = header.shape.size() == 2 ? header.shape[1] : 1;
   if (header.shape.empty() || header.shape.size() > 2 || dim == 0 || dim > std::numeric_limits<int>::max())
     refuse_shape(file, "numbers [nodes, width]");
-  RawFeatures features{.type = type, .dim = static_cast<int>(dim)};
+  return dim;
+}
+
+RawFeatures read_features(const std::filesystem::path& path, FeatureType type, const MemoryLimit& memory) {
+  const NpyFile file(path);
+  const NpyHeader& header = file.header();
+  RawFeatures features{.type = type, .dim = static_cast<int>(width_of_features(file))};
   memory.check(file.data().size() + header.num_items() * size_of(type), file.name());
   features.rows.reserve(header.num_items() * size_of(type));
   if (fits_float(header))

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files/npy.h"
 #include "core/types.h"
 #include "prepare/importers/raw_graph.h"
 
@@ -13,6 +14,9 @@ namespace salient {
 
 /// Any dtype, byte order and axis order comes in; all throw Error{kNoInput}, Error{kIo}, or Error{kBadData} naming file
 /// and item.
+
+/// The columns of [V, width], one of [V].
+std::size_t width_of_features(const NpyFile& file);
 
 /// [V, width] or [V], which counts as [V, 1]. Values are finite and fit `type`.
 RawFeatures read_features(const std::filesystem::path& path, FeatureType type, const MemoryLimit& memory = {});

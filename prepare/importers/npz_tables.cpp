@@ -34,7 +34,7 @@ template <class Use>
 void for_each_label(NpzArray& array, Use use) {
   const NpyHeader& header = array.header();
   const auto refuse = [&](std::uint64_t position, const std::string& text, const char* rule) {
-    fail_at_item(array.name(), position, text, rule);
+    fail_at_item(array.name(), position, text, rule, kLabelTopic);
   };
   if (header.kind == 'f')
     return for_each_block<double>(array, "labels", [&](std::span<const double> values, std::uint64_t position) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include "core/console/progress.h"
 #include "core/files/value_rules.h"
 #include "prepare/formats/npz_reader.h"
+#include "prepare/importers/edge_file.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {

@@ -27,24 +27,27 @@ OgbSize size_of_ogb_binary(const ZipArchive& archive) {
   return size;
 }
 
-OgbSize size_of_ogb_binary(const OgbLayout& layout) {
+OgbSize size_of_ogb_binary(const OgbLayout& layout, const OgbOptions& options) {
   OgbSize size = size_of_ogb_binary(ZipArchive(layout.raw("data.npz")));
   const ZipArchive labels(layout.raw("node-label.npz"));
   const NpzArray array(labels, "node_label");
-  size.label_bytes = label_bytes_of(array.header().shape.size() == 2 ? array.header().shape[1] : 1);
+  size.label_bytes = label_bytes_of(array.header().shape.size() == 2 ? array.header().shape[1] : 1, options);
   return size;
 }
 
-void read_ogb_binary_labels(const OgbLayout& layout, RawGraph& graph) {
+void read_ogb_binary_labels(const OgbLayout& layout, const OgbOptions& options, RawGraph& graph) {
   const ZipArchive archive(layout.raw("node-label.npz"));
   NpzArray labels(archive, "node_label");
-  read_labels(labels, graph);
+  if (options.targets.empty())
+    read_labels(labels, graph);
+  else
+    read_targets(labels, options.targets, graph);
 }
 
-void read_ogb_binary(const OgbLayout& layout, RawGraph& graph) {
+void read_ogb_binary(const OgbLayout& layout, const OgbOptions& options, RawGraph& graph) {
   const ZipArchive archive(layout.raw("data.npz"));
   graph.num_nodes = size_of_ogb_binary(archive).num_nodes;
-  read_ogb_binary_labels(layout, graph);
+  read_ogb_binary_labels(layout, options, graph);
   NpzArray edges(archive, "edge_index");
   read_edges(edges, EdgeLayout::kRows, graph);
   NpzArray features(archive, "node_feat");

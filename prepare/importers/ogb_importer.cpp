@@ -61,7 +61,7 @@ std::vector<std::string> read_class_names(const fs::path& path, std::size_t num_
 /// Names are optional: without them, or with a list of another form, they are left out.
 void add_class_names(const OgbLayout& layout, RawGraph& graph) {
   const fs::path mapping = layout.root / "mapping";
-  if (!fs::is_directory(mapping)) return;
+  if (graph.task == Task::kRegression || !fs::is_directory(mapping)) return;
   for (const auto& entry : fs::directory_iterator(mapping)) {
     if (!entry.path().filename().string().starts_with("labelidx2")) continue;
     try {
@@ -79,14 +79,15 @@ void add_class_names(const OgbLayout& layout, RawGraph& graph) {
 }
 
 int count_classes(const OgbLayout& layout, const RawGraph& graph) {
-  const int found = graph.task == Task::kMultiLabel ? graph.num_classes
-                    : graph.labels.empty()          ? 0
-                                                    : *std::ranges::max_element(graph.labels) + 1;
+  const bool are_classes = graph.task == Task::kMultiClass;
+  const int found = !are_classes           ? graph.num_classes
+                    : graph.labels.empty() ? 0
+                                           : *std::ranges::max_element(graph.labels) + 1;
   if (!layout.known) return found;
   if (graph.num_nodes != layout.known->num_nodes)
     log_warning(layout.root.string() + ": has " + std::to_string(graph.num_nodes) + " nodes, the published " +
                 layout.name + " has " + std::to_string(layout.known->num_nodes));
-  return graph.task == Task::kMultiLabel ? found : std::max(found, layout.known->num_classes);
+  return are_classes ? std::max(found, layout.known->num_classes) : found;
 }
 
 }  // namespace
@@ -117,13 +118,20 @@ RawGraph start_ogb(const OgbOptions& options, const OgbLayout& layout) {
   return graph;
 }
 
+std::vector<FieldProblem> problems(const OgbOptions& options) {
+  std::vector<FieldProblem> found;
+  check_field(found, options.targets.empty() || options.label_choice == LabelChoice{}, "target",
+              "instead of options that say what a label is");
+  return found;
+}
+
 RawGraph import_ogb(const OgbOptions& options) {
   const OgbLayout layout = layout_of(options);
   RawGraph graph = start_ogb(options, layout);
   if (layout.is_binary)
-    read_ogb_binary(layout, graph);
+    read_ogb_binary(layout, options, graph);
   else
-    read_ogb_csv(layout, options.num_threads, graph);
+    read_ogb_csv(layout, options, graph);
   read_ogb_classes(layout, options.label_choice, graph);
   read_ogb_split(layout, graph);
   return graph;
@@ -131,7 +139,7 @@ RawGraph import_ogb(const OgbOptions& options) {
 
 std::uint64_t ogb_memory_bytes(const OgbOptions& options) {
   const OgbLayout layout = layout_of(options);
-  const OgbSize size = layout.is_binary ? size_of_ogb_binary(layout) : size_of_ogb_csv(layout);
+  const OgbSize size = layout.is_binary ? size_of_ogb_binary(layout, options) : size_of_ogb_csv(layout, options);
   const std::uint64_t growth = layout.is_binary ? 1 : 2;  // arrays of text grow, and are copied when they do
   const std::uint64_t num_features = size.num_nodes * size.feature_dim * growth;
   const std::uint64_t turned = size.features_are_columns ? num_features * sizeof(float) : 0;

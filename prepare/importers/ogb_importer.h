@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "core/field_problem.h"
 #include "prepare/importers/label_choice.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
 
 struct OgbOptions {
-  std::filesystem::path raw{};  ///< the data set's folder, or raw/ in it
-  std::string name{};           ///< "" = by the folder's name
+  std::filesystem::path raw{};         ///< the data set's folder, or raw/ in it
+  std::string name{};                  ///< "" = by the folder's name
+  std::vector<std::string> targets{};  ///< columns of the labels that are values, as read_targets() takes them
   LabelChoice label_choice{};
   FeatureType feature_type = FeatureType::kF16;
   Symmetric symmetric = Symmetric::kAuto;  ///< as OGB's own users do
@@ -20,6 +23,9 @@ struct OgbOptions {
   std::string source_options{};            ///< for the store's records
   MemoryLimit memory{};                    ///< of the layouts that are held in memory
 };
+
+/// Options that contradict each other.
+std::vector<FieldProblem> problems(const OgbOptions& options);
 
 /// Reads the CSV layout (raw/edge.csv.gz and so on) or the binary one (raw/data.npz), whichever is there, the split and
 /// the class names. Node ids stay OGB's.

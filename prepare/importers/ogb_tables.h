@@ -16,8 +16,9 @@ struct OgbSize {
   std::uint64_t label_bytes = 0;      ///< of a node's labels in the store
 };
 
-/// A column is a class, several are a label each.
-inline std::uint64_t label_bytes_of(std::uint64_t num_columns) {
+/// A column is a class, several are a label each, unless the options choose values among them.
+inline std::uint64_t label_bytes_of(std::uint64_t num_columns, const OgbOptions& options) {
+  if (!options.targets.empty()) return num_columns * sizeof(float);  // at most
   return num_columns > 1 ? num_columns * sizeof(std::int8_t) : sizeof(std::int32_t);
 }
 
@@ -27,18 +28,19 @@ OgbLayout layout_of(const OgbOptions& options);
 /// Name, source and options; no tables yet.
 RawGraph start_ogb(const OgbOptions& options, const OgbLayout& layout);
 
-/// Fill num_nodes, sources, destinations, features.dim and .rows, and what read_labels() sets. features.type is set.
+/// Fill num_nodes, sources, destinations, features.dim and .rows, and what read_labels() or read_targets() sets.
+/// features.type is set.
 /// @throws as import_ogb()
-void read_ogb_csv(const OgbLayout& layout, int num_threads, RawGraph& graph);
-void read_ogb_binary(const OgbLayout& layout, RawGraph& graph);
+void read_ogb_csv(const OgbLayout& layout, const OgbOptions& options, RawGraph& graph);
+void read_ogb_binary(const OgbLayout& layout, const OgbOptions& options, RawGraph& graph);
 
 /// From the counts and the first line or the headers. @throws as import_ogb()
-OgbSize size_of_ogb_csv(const OgbLayout& layout);
-OgbSize size_of_ogb_binary(const OgbLayout& layout);
+OgbSize size_of_ogb_csv(const OgbLayout& layout, const OgbOptions& options);
+OgbSize size_of_ogb_binary(const OgbLayout& layout, const OgbOptions& options);
 OgbSize size_of_ogb_binary(const ZipArchive& archive);  ///< of data.npz
 
 /// Fills the labels, which the binary layout keeps apart. num_nodes is set.
-void read_ogb_binary_labels(const OgbLayout& layout, RawGraph& graph);
+void read_ogb_binary_labels(const OgbLayout& layout, const OgbOptions& options, RawGraph& graph);
 
 /// Sets num_classes and class_names, then applies the choice to them and to the labels, which are set.
 /// @throws as import_ogb() and apply()

@@ -50,9 +50,10 @@ std::optional<std::vector<std::int32_t>> numeric_classes(const LabelTexts& names
     if (!names.is_none(i) && !number_of(names[i])) return std::nullopt;
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!names.is_none(i) && label_from(*number_of(names[i]), classes[i]))
-      fail(ErrorKind::kBadData, file + ": label " + in_quotes(names[i]) + ", labels are whole numbers from 0 to " +
-                                    std::to_string(kMaxClasses - 1) +
-                                    ", -1 or NaN for none, or words; numbers to be predicted are targets");
+      fail(ErrorKind::kBadData,
+           file + ": label " + in_quotes(names[i]) + ", labels are whole numbers from 0 to " +
+               std::to_string(kMaxClasses - 1) + ", -1 or NaN for none, or words",
+           kLabelTopic);
   return classes;
 }
 

@@ -12,6 +12,7 @@
 #include "prepare/importers/feature_table.h"
 #include "prepare/importers/node_arrays.h"
 #include "prepare/importers/numbered_nodes.h"
+#include "prepare/importers/scaled_array.h"
 #include "prepare/importers/sparse_npz.h"
 
 namespace salient {
@@ -20,7 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 RawFeatures read_rows(const fs::path& file, const TypedOptions& options) {
-  if (file.extension() != ".npz") return read_features(file, options.feature_type, options.memory);
+  if (file.extension() != ".npz")
+    return options.scaling == FeatureScaling::kStandard
+               ? read_scaled_array(file, options.feature_type, options.memory).features
+               : read_features(file, options.feature_type, options.memory);
   const ZipArchive archive(file);
   const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory);
   return sparse_features(matrix, options.feature_type, file.string(), options.memory);
@@ -73,6 +77,7 @@ TypedNodes read_numbered(const NodeSource& source, const TypedOptions& options, 
 
 NodeTableOptions table_options(const TypedOptions& options) {
   return {.label_column = options.label_column,
+          .targets = options.targets,
           .blanks = options.unlabelled,
           .header = options.header,
           .num_threads = options.memory.num_parsers(options.num_threads),
@@ -89,7 +94,7 @@ TypedNodes read_nodes(const NodeSource& source, const TypedOptions& options) {
   } else {
     NodeTableOptions table = table_options(options);
     table.is_shared = source.file == options.labels && source.type == options.target;
-    if (!table.is_shared) table.label_column = "";
+    if (!table.is_shared) table.label_column = "", table.targets.clear();
     table.ids_are_numbers = !has_ids_of_text(source.file, table);
     nodes = table.ids_are_numbers ? read_numbered(source, options, table) : read_named(source, options, table);
   }

@@ -19,6 +19,9 @@ std::vector<FieldProblem> problems(const TypedOptions& options) {
   check_field(found, has_labels || options.split.empty(), "split",
               "needs labels, a split is drawn from labelled nodes");
   check_field(found, options.split.empty() || !has_files, "split", "instead of files of nodes, not beside them");
+  check_field(found, options.targets.empty() || has_labels, "target", "columns of the labels, which are not given");
+  check_field(found, options.targets.empty() || (options.label_choice == LabelChoice{} && options.label_column.empty()),
+              "target", "instead of options that say what a label is");
   check_field(found, options.mask >= 0, "mask", "at least 0");
   check_split(found, options.split);
   if (!found.empty()) return found;

@@ -50,6 +50,7 @@ struct TypedOptions {
   int mask = 0;                                    ///< which column or row of masks in these files
   std::vector<double> split{};                     ///< three fractions instead of the three files
   std::string label_column{};                      ///< of a table of labels, see NodeTableOptions
+  std::vector<std::string> targets{};              ///< instead of a label: columns of values to be predicted
   std::vector<std::string> unlabelled{};           ///< words of it that are none
   HeaderRule header = HeaderRule::kAuto;           ///< of all tables in text
   FeatureScaling scaling = FeatureScaling::kAuto;  ///< of all tables of features

@@ -33,7 +33,10 @@ class Target {
 
   void read_labels() {
     if (!is_text_table(options_.labels)) {
-      salient::read_labels(options_.labels, graph_, options_.memory);
+      if (options_.targets.empty())
+        salient::read_labels(options_.labels, graph_, options_.memory);
+      else
+        read_targets(options_.labels, options_.targets, graph_, options_.memory);
       return require_rows(graph_.label_table().num_nodes());
     }
     const bool has_id = has_ids(options_.labels, table_);

@@ -168,12 +168,12 @@ void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamP
 }
 
 /// What is small: labels and split stay in memory no longer than they are needed.
-void write_node_data(RawGraph& graph, const OgbLayout& layout, const LabelChoice& label_choice, StoreWriter& store) {
-  read_ogb_binary_labels(layout, graph);
-  read_ogb_classes(layout, label_choice, graph);
+void write_node_data(RawGraph& graph, const OgbLayout& layout, const OgbOptions& options, StoreWriter& store) {
+  read_ogb_binary_labels(layout, options, graph);
+  read_ogb_classes(layout, options.label_choice, graph);
   read_ogb_split(layout, graph);
   write_arrays(dataset_of(graph), store, std::array{ArrayPart::kLabels, ArrayPart::kSplits});
-  free_memory_of(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);
+  free_memory_of(graph.labels, graph.multi_labels, graph.targets, graph.train, graph.valid, graph.test);
   store.write_lines(kClassNamesFile, graph.class_names);
 }
 
@@ -214,14 +214,14 @@ std::uint64_t split_bytes_of(const OgbLayout& layout) {
 
 bool can_stream_ogb(const OgbOptions& options) {
   const OgbLayout layout = layout_of(options);
-  return layout.is_binary && !size_of_ogb_binary(layout).features_are_columns;
+  return layout.is_binary && !size_of_ogb_binary(layout, options).features_are_columns;
 }
 
 WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write, std::uint64_t memory_bytes) {
   const OgbLayout layout = layout_of(options);
   RawGraph graph = start_ogb(options, layout);
   const ZipArchive archive(layout.raw("data.npz"));
-  const OgbSize size = size_of_ogb_binary(layout);
+  const OgbSize size = size_of_ogb_binary(layout, options);
   graph.num_nodes = size.num_nodes;
   graph.features.dim = static_cast<int>(size.feature_dim);
   if (write.in_fp8) graph.features.type = FeatureType::kFp8;
@@ -235,7 +235,7 @@ WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write
                                       memory_bytes, layout.root.string());
   StoreWriter store(write);
   check_disk(store.folder(), write.out, plan.disk_bytes);
-  write_node_data(graph, layout, options.label_choice, store);
+  write_node_data(graph, layout, options, store);
   CsrFiles csr(store.folder(), size.num_nodes);
   oneapi::tbb::task_arena arena(num_threads);
   arena.execute([&] { write_tables(archive, size, graph, plan, store, csr); });

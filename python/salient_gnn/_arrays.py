@@ -129,7 +129,7 @@ def labels_of(y: Any, num_nodes: int) -> Tensor:
     whole = labels.cpu()
     if whole.is_floating_point():
         whole = whole.double().nan_to_num(nan=-1.0, posinf=torch.inf, neginf=-torch.inf)
-        refuse_first(whole != whole.round(), whole, "y", "labels have no fractions")
+        refuse_first(whole != whole.round(), whole, "y", "labels have no fractions; task='regression' predicts numbers")
     most = 1 if are_flags else (1 << 20) - 1
     refuse_first((whole < -1) | (whole > most), whole, "y", f"labels are -1 to {most}, -1 where they are not known")
     return whole.to(torch.int8 if are_flags else torch.int32).contiguous()

@@ -79,6 +79,7 @@ VARIANTS = [
     Variant("a blank line", nodes=changed("c-2,", "\nc-2,"), names=NAMES),
     Variant("an id twice", nodes=changed("c-2,", "c-1,"), said="line 3: this node has a line already: 'c-1'"),
     Variant("an edge of no node", edges=changed("c-2,c-3", "c-2,c-9", EDGES), said="line 3: an edge of a node"),
+    Variant("no edge", edges="", names=NAMES, said="edges.csv: has no edge"),
     Variant("a missing id", nodes=changed("c-2,", ","), said="line 3"),
     Variant("columns in another order", nodes="\n".join(",".join(reversed(line.split(","))) for line in
                                                         NODES.split("\n")[:-1]) + "\n",

@@ -267,7 +267,7 @@ class Tasks(programs.ProgramTest):
                 self.assertFalse((self.work / "refused").exists())
         for options, words in ((["--target", "kind"], "line 2: column 'kind' is no number to predict"),
                                (["--target", "nothing"], "has no column 'nothing'"),
-                               (["--label", "level"], "numbers to be predicted are targets")):
+                               (["--label", "level"], "or words; --target takes numbers that are to be predicted")):
             with self.subTest(words):
                 self.assert_one_error(self.prepare("refused", *options, expect=None), BAD_DATA, words)
         for option in (["--probabilities"], ["--top-k", "2"]):

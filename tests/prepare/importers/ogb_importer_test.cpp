@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -154,6 +156,50 @@ TEST_F(OgbImporterTest, SeveralColumnsOfLabelsAreALabelEach) {
   expect_flags(import());
   put_binary(good_edges_, good_features_, npy("<f4", "(4, 2)", bytes_of(columns), true));
   expect_flags(import());
+}
+
+/// NaN as -1000, so that lists can be compared.
+std::vector<float> plain(std::vector<float> values) {
+  std::ranges::replace_if(
+      values, [](float value) { return std::isnan(value); }, -1000.0F);
+  return values;
+}
+
+TEST_F(OgbImporterTest, ColumnsOfLabelsAreValuesToBePredictedWhereThatIsSaid) {
+  const auto of = [&](const std::string& column) {
+    return import_ogb({.raw = root_, .targets = {column}, .feature_type = FeatureType::kF32, .num_threads = 2});
+  };
+  const auto expect_values = [&] {
+    const RawGraph all = of("all");
+    EXPECT_EQ(all.task, Task::kRegression);
+    EXPECT_EQ(all.num_classes, 2);
+    EXPECT_TRUE(all.labels.empty() && all.multi_labels.empty() && all.class_names.empty());
+    EXPECT_EQ(plain(all.targets), (std::vector<float>{1.5F, 0, 2e3F, -1, -1000, -1000, 0.25F, -1000}));
+    EXPECT_EQ(plain(of("1").targets), (std::vector<float>{0, -1, -1000, -1000}));
+    EXPECT_COMPLAINT(of("2"), ErrorKind::kBadData, "has 2 columns, none is '2'; all takes each of them");
+  };
+  put("split/time/train.csv.gz", "0\n");
+  put_csv();
+  put("raw/node-label.csv.gz", "1.5,0\n2e3,-1\nnan,\n.25,nan\n");
+  expect_values();
+  put("raw/node-label.csv.gz", "1.5,0\n1e39,0\n0,0\n0,0\n");
+  EXPECT_COMPLAINT(of("all"), ErrorKind::kBadData,
+                   "node-label.csv.gz: line 2: column 1 is beyond the range of a float");
+  put("raw/node-label.csv.gz", "1.5,0\n0,dear\n0,0\n0,0\n");
+  EXPECT_COMPLAINT(of("all"), ErrorKind::kBadData, "node-label.csv.gz: line 2: column 2 is no number to predict");
+  put("raw/node-label.csv.gz", "2.5\nnan\n3\n-1\n");
+  EXPECT_EQ(plain(of("0").targets), (std::vector<float>{2.5F, -1000, 3, -1}));
+
+  std::filesystem::remove_all(root_ / "raw");
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  put_binary(good_edges_, good_features_,
+             npy("<f4", "(4, 2)", bytes_of(std::vector<float>{1.5F, 0, 2e3F, -1, nan, nan, 0.25F, nan})));
+  expect_values();
+  EXPECT_TRUE(problems({.raw = root_, .targets = {"all"}}).empty());
+  const std::vector<FieldProblem> found =
+      problems({.raw = root_, .targets = {"all"}, .label_choice = {.compact = true}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].field, "target");
 }
 
 TEST_F(OgbImporterTest, WithoutNodeFeaturesTheyAreTheMeanOfTheEdges) {

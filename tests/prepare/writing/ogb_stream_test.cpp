@@ -128,6 +128,20 @@ TEST_F(OgbStream, SeveralLabelsANode) {
   EXPECT_EQ(dataset.multi_labels[9], 1);
 }
 
+TEST_F(OgbStream, ValuesToBePredicted) {
+  put();
+  std::vector<float> values;
+  for (std::size_t i = 0; i < kNodes * 2; ++i)
+    values.push_back(i % 14 == 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(i) / 3);
+  test::write_bytes(root_ / "raw/node-label.npz",
+                    test::zip({{"node_label.npy", npy("<f4", "(20000, 2)", bytes_of(values))}}));
+  const OgbOptions options{.raw = root_, .targets = {"all"}};
+  write_store(import_ogb(options), {.out = scratch_ / "expected"});
+  stream_ogb(options, {.out = scratch_ / "found"}, kEnough);
+  expect_same_store(scratch_ / "expected", scratch_ / "found");
+  EXPECT_EQ(open_dataset(scratch_ / "found").label_type(), (LabelType{Task::kRegression, 2}));
+}
+
 TEST_F(OgbStream, ErrorsOfEitherThreadAreOneLineAndLeaveNothing) {
   features_[30'001] = 1e9F;
   put();
