@@ -34,6 +34,7 @@
 #include "prepare/importers/edges_importer.h"
 #include "prepare/importers/masked_npz_importer.h"
 #include "prepare/importers/ogb_importer.h"
+#include "prepare/importers/ogb_typed.h"
 #include "prepare/importers/wordnet_importer.h"
 #include "prepare/writing/ogb_stream.h"
 #include "prepare/writing/write_store.h"
@@ -91,7 +92,9 @@ int run_ogb(Arguments arguments) {
                        .memory = MemoryLimit(memory_limit(given.write))};
   require_none(problems(ogb));
   const std::uint64_t limit = memory_limit(given.write);
-  if (can_stream_ogb(ogb)) {
+  if (is_typed_ogb(ogb)) {
+    return write_and_report(import_typed_ogb(ogb), given.write, options, timer);
+  } else if (can_stream_ogb(ogb)) {
     install_interrupt_handlers();
     print_summary(stream_ogb(ogb, options, limit), given.write, timer, limit);
   } else {

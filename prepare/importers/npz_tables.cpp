@@ -101,6 +101,25 @@ void read_edges(NpzArray& sources, NpzArray& destinations, RawGraph& graph) {
     fail_at_shape(destinations, "(" + std::to_string(graph.sources.size()) + ",), an end for every source");
 }
 
+NodePairs read_pairs(NpzArray& array, const std::array<EndNodes, 2>& ends, const MemoryLimit& memory) {
+  const NpyHeader& header = array.header();
+  if (header.shape.size() != 2 || header.shape[0] != 2) fail_at_shape(array, "(2, E)");
+  const std::uint64_t num_edges = header.shape[1];
+  memory.check(2 * sizeof(NodeId) * num_edges, array.name());
+  NodePairs pairs;
+  pairs.sources.reserve(num_edges);
+  pairs.destinations.reserve(num_edges);
+  for_each_block<std::uint64_t>(array, "edges", [&](std::span<const std::uint64_t> ids, std::uint64_t position) {
+    for (const std::uint64_t id : ids) {
+      const std::size_t end = header.is_fortran_order ? position % 2 : position / num_edges;
+      if (id >= ends[end].count) fail_at_item(array.name(), position, std::to_string(id), ends[end].rule(id));
+      (end == 0 ? pairs.sources : pairs.destinations).push_back(static_cast<NodeId>(id));
+      ++position;
+    }
+  });
+  return pairs;
+}
+
 std::uint64_t read_count(NpzArray& array) {
   std::array<std::uint64_t, 1> count{};
   if (array.header().num_items() != 1)

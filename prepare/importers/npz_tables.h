@@ -44,6 +44,10 @@ void read_edges(NpzArray& array, EdgeLayout layout, RawGraph& graph);
 /// The same for two arrays [E].
 void read_edges(NpzArray& sources, NpzArray& destinations, RawGraph& graph);
 
+/// The edges of [2, E] whose sources and destinations are of two kinds.
+/// @throws as read_edges()
+NodePairs read_pairs(NpzArray& array, const std::array<EndNodes, 2>& ends, const MemoryLimit& memory);
+
 /// One whole number from 0, such as a number of nodes. @throws Error{kBadData} for anything else
 std::uint64_t read_count(NpzArray& array);
 

@@ -14,10 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<OgbKnownSet, 4> kKnownSets = {{{"ogbn-arxiv", 169'343, 40, "time"},
+constexpr std::array<OgbKnownSet, 5> kKnownSets = {{{"ogbn-arxiv", 169'343, 40, "time"},
                                                     {"ogbn-products", 2'449'029, 47, "sales_ranking"},
                                                     {"ogbn-proteins", 132'534, 112, "species"},
-                                                    {"ogbn-papers100M", 111'059'956, 172, "time"}}};
+                                                    {"ogbn-papers100M", 111'059'956, 172, "time"},
+                                                    {"ogbn-mag", 736'389, 349, "time"}}};
 
 const OgbKnownSet* known_set(const std::string& name) {
   const auto found = std::ranges::find(kKnownSets, std::string_view(name), &OgbKnownSet::name);
@@ -64,11 +65,8 @@ void refuse_other_layouts(const OgbLayout& layout) {
     std::string_view what;
     std::array<const char*, 4> files;  // in raw/
   };
-  constexpr std::array<Other, 2> kOthers = {
-      {{"a set of several types of nodes, as ogbn-mag, and a graph here has nodes of one type: write the edges and the "
-        "features of one type to files of your own, and read those",
-        {"triplet-type-list.csv.gz", "num-node-dict.csv.gz", "edge_index_dict.npz", "num_nodes_dict.npz"}},
-       {"a set of several graphs with a label each, as ogbg-molhiv, and the nodes of one graph are trained on here",
+  constexpr std::array<Other, 1> kOthers = {
+      {{"a set of several graphs with a label each, as ogbg-molhiv, and the nodes of one graph are trained on here",
         {"graph-label.csv.gz", "graph-label.npz", "graph-feat.csv.gz", "graph-feat.npz"}}}};
   for (const auto& [what, files] : kOthers)
     for (const char* file : files)
@@ -88,12 +86,17 @@ void refuse_other_layouts(const OgbLayout& layout) {
 
 void check_files(const OgbLayout& layout) {
   std::vector<fs::path> files;
-  if (layout.is_binary)
+  if (layout.is_typed)
+    files = layout.is_binary ? std::vector{layout.raw("num_nodes_dict.npz"), layout.raw("edge_index_dict.npz"),
+                                           layout.raw("node-label.npz")}
+                             : std::vector{layout.raw("num-node-dict.csv.gz"), layout.raw("triplet-type-list.csv.gz")};
+  else if (layout.is_binary)
     files = {layout.raw("data.npz"), layout.raw("node-label.npz")};
   else
     files = {layout.raw("edge.csv.gz"), layout.features(), layout.raw("node-label.csv.gz"),
              layout.raw("num-node-list.csv.gz"), layout.raw("num-edge-list.csv.gz")};
-  for (const char* file : {"train.csv.gz", "valid.csv.gz", "test.csv.gz"}) files.push_back(layout.split / file);
+  for (const char* file : {"train.csv.gz", "valid.csv.gz", "test.csv.gz"})
+    if (!layout.is_typed) files.push_back(layout.split / file);  // else of its type
   std::string missing;
   for (const fs::path& file : files)
     if (!fs::exists(file))
@@ -119,7 +122,11 @@ OgbLayout find_ogb_layout(const std::filesystem::path& raw, const std::string& n
   layout.name = name.empty() ? ogb_name_of_folder(fs::canonical(layout.root).filename().string()) : name;
   layout.known = known_set(layout.name);
   layout.is_synthetic = fs::exists(layout.root / kSyntheticMarker);
-  layout.is_binary = fs::exists(layout.raw("data.npz"));
+  const bool has_typed_arrays =
+      fs::exists(layout.raw("num_nodes_dict.npz")) || fs::exists(layout.raw("edge_index_dict.npz"));
+  layout.is_typed = has_typed_arrays || fs::exists(layout.raw("num-node-dict.csv.gz")) ||
+                    fs::exists(layout.raw("triplet-type-list.csv.gz"));
+  layout.is_binary = has_typed_arrays || fs::exists(layout.raw("data.npz"));
   layout.has_node_features = fs::exists(layout.raw("node-feat.csv.gz")) || !fs::exists(layout.raw("edge-feat.csv.gz"));
   refuse_other_layouts(layout);
   layout.split = split_of(layout);

@@ -7,7 +7,8 @@
 
 namespace salient {
 
-/// What OGB publishes about a set. Folders of other names are read all the same.
+/// What OGB publishes about a set; of several types of nodes about the one with labels. Folders of other names are
+/// read all the same.
 struct OgbKnownSet {
   const char* name;
   std::uint64_t num_nodes;
@@ -22,7 +23,8 @@ struct OgbLayout {
   std::filesystem::path root{};  ///< holds raw/, split/ and perhaps mapping/
   std::string name{};
   const OgbKnownSet* known = nullptr;
-  bool is_binary = false;         ///< raw/data.npz instead of raw/edge.csv.gz and its like
+  bool is_typed = false;          ///< several types of nodes, as ogbn-mag: see ogb_typed.h
+  bool is_binary = false;         ///< raw/data.npz instead of raw/edge.csv.gz and its like; of a typed set likewise
   bool is_synthetic = false;      ///< the files say that they are generated: synthetic.txt
   bool has_node_features = true;  ///< CSV: else raw/edge-feat.csv.gz is there instead
   std::filesystem::path split{};  ///< holds train.csv.gz, valid.csv.gz, test.csv.gz

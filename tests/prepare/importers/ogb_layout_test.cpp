@@ -26,8 +26,6 @@ TEST(OgbLayout, SetsOfOtherTasksAreNamed) {
     test::write_bytes(root / file, "");
     EXPECT_COMPLAINT(find_ogb_layout(root.path(), ""), ErrorKind::kBadData, rule);
   };
-  for (const char* file : {"raw/triplet-type-list.csv.gz", "raw/num-node-dict.csv.gz", "raw/edge_index_dict.npz"})
-    is_named(file, "a set of several types of nodes, as ogbn-mag");
   for (const char* file : {"raw/graph-label.csv.gz", "raw/graph-label.npz"})
     is_named(file, "a set of several graphs with a label each");
   is_named("split/random/split_dict.pt", "split_dict.pt, a Python pickle of ogb's DatasetSaver");
