@@ -233,6 +233,7 @@ struct Repeated {
 };
 
 struct TypedArguments {
+  std::string schema{};
   Repeated nodes{}, edges{};
   Reverses reverse = Reverses::kAdd;
   Repeated labels{};
@@ -252,6 +253,8 @@ struct TypedArguments {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, TypedArguments>
 void visit_fields(Self& self, Visit&& field) {
+  field("schema", self.schema,
+        "a file, graph.toml, that says nodes, edges, labels and split; instead of these options");
   field("nodes", self.nodes,
         "of each node type TYPE=FILE: .npy [nodes, width], .npz of scipy.sparse, or a table in text with ids; or "
         "TYPE=count:N");

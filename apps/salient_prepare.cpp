@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "apps/advice.h"
+#include "apps/graph_file.h"
 #include "apps/missing_dataset.h"
 #include "apps/options/options.h"
 #include "apps/prepare_edges.h"
@@ -153,6 +154,7 @@ int run_typed(Arguments arguments) {
   const Timer timer;
   WriteStoreOptions options = start_writing(given.write);
   choose_layout(given.layout, options);
+  if (!given.schema.empty()) read_graph_file(given.schema, given);
   const TypedOptions typed = typed_options(given);
   require_none(problems(typed));
   TypedGraph graph = import_typed(typed);
@@ -195,7 +197,8 @@ constexpr Command kCommands[] = {
     {"edges", "--edges FILE --out DIR [--nodes TABLE --label COLUMN] [--split 0.6,0.2,0.2]",
      "an edge list, text or NumPy", run_edges},
     {"typed",
-     "--nodes TYPE=FILE ... --edges SRC:NAME:DST=FILE ... --out DIR [--labels TYPE=FILE] [--split 0.6,0.2,0.2]",
+     "--nodes TYPE=FILE ... --edges SRC:NAME:DST=FILE ... --out DIR [--labels TYPE=FILE] [--split 0.6,0.2,0.2]; or "
+     "--schema graph.toml --out DIR",
      "a graph of several node types and relations", run_typed},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M|mag240M|mag|igbh [--scale S] [--raw-ogb] --out DIR",

@@ -33,15 +33,18 @@ constexpr std::string_view kEscapes = "\"\"\\\\\nn\tt\rr\bb\ff";
   fail(ErrorKind::kUsage, path + ": line " + std::to_string(line) + ": " + what);
 }
 
-/// What toml++ must not see: headers of tables, which we have no use for, and lines without end.
-void check_lines(std::string_view text, const std::string& path) {
+enum class Sections { kRefused, kRead };
+
+/// What toml++ must not see: headers of tables where we have no use for them, and lines without end.
+void check_lines(std::string_view text, const std::string& path, Sections sections) {
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::string_view content = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), content.size() + 1));
     if (content.size() > kMaxLineBytes)
       refuse(path, line, "is longer than " + std::to_string(kMaxLineBytes) + " bytes");
     const std::size_t first = content.find_first_not_of(" \t");
-    if (first != std::string_view::npos && content[first] == '[') refuse(path, line, "sections are not used");
+    const bool is_header = first != std::string_view::npos && content[first] == '[';
+    if (is_header && sections == Sections::kRefused) refuse(path, line, "sections are not used");
   }
 }
 
@@ -81,8 +84,8 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-toml::table parse(std::string_view text, const std::string& path) {
-  check_lines(text, path);
+toml::table parse(std::string_view text, const std::string& path, Sections sections = Sections::kRefused) {
+  check_lines(text, path, sections);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
@@ -90,7 +93,31 @@ toml::table parse(std::string_view text, const std::string& path) {
   }
 }
 
+/// @param depth  of tables that may be inside
+TomlTable table_of(const toml::table& table, const std::string& path, int depth) {
+  TomlTable found;
+  for (const auto& [key, node] : table) {
+    const auto line = static_cast<int>(key.source().begin.line);
+    if (const toml::table* const inner = node.as_table()) {
+      if (depth == 0) refuse(path, static_cast<std::size_t>(line), "a table too deep in others");
+      found.tables.push_back(table_of(*inner, path, depth - 1));
+      found.tables.back().line = line;
+      found.tables.back().key = key.str();
+    } else {
+      found.items.push_back({line, std::string(key.str()), value_of(node, path, static_cast<std::size_t>(line))});
+    }
+  }
+  std::ranges::stable_sort(found.items, {}, &TomlItem::line);
+  std::ranges::stable_sort(found.tables, {}, &TomlTable::line);
+  return found;
+}
+
 }  // namespace
+
+TomlTable parse_toml_tables(std::string_view text, const std::string& path) {
+  constexpr int kSectionsAndBraces = 2;
+  return table_of(parse(text, path, Sections::kRead), path, kSectionsAndBraces);
+}
 
 std::vector<TomlItem> parse_flat_toml(std::string_view text, const std::string& path) {
   const toml::table table = parse(text, path);

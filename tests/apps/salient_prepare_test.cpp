@@ -395,6 +395,38 @@ TEST_F(PrepareProgram, RefusesWhatMakesNoTypedGraph) {
   EXPECT_FALSE(fs::exists(scratch_ / "D"));
 }
 
+TEST_F(PrepareProgram, AGraphFileStandsForTheOptions) {
+  write_typed_files(scratch_);
+  ASSERT_EQ(run(kTyped + "--labels paper=papers.csv --split 0.4,0.3,0.3").exit_code, 0);
+  fs::rename(scratch_ / "D", scratch_ / "by-options");
+  fs::create_directories(scratch_ / "g");
+  const auto graph = [&](const std::string& text) { write_bytes(scratch_ / "g/graph.toml", text); };
+  const std::string nodes = "[nodes]\npaper = { features = '../papers.csv', labels = '../papers.csv' }\n";
+  const std::string authors = "author = { count = 2 }\n";
+  const std::string edges =
+      "[edges]\n\"paper:written_by:author\" = { file = '../pa.csv' }\n"
+      "'paper:cites:paper' = { file = '../pp.csv' }\n";
+  graph("name = 'D'\n" + nodes + authors + edges + "[split]\nof = 'paper'\nfractions = [0.4, 0.3, 0.3]\n");
+  const Outcome made = run("typed --schema g/graph.toml --out E");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  for (const char* file : {"indptr.npy", "indices.npy", "features.0.npy", "labels.npy", "train.npy", "node_names.npy"})
+    EXPECT_EQ(read_bytes(scratch_ / "by-options" / file), read_bytes(scratch_ / "E" / file)) << file;
+  const auto refused = [&](const std::string& text, const std::string& words) {
+    graph(text);
+    expect_refused("typed --schema g/graph.toml --out F", 2, words);
+  };
+  refused("[nodes]\npaper = 'p.npy'\n", "line 2: 'paper' of nodes takes a value in braces");
+  refused(nodes + "author = { number = 2 }\n", "line 3: node type 'author' has no 'number'; it takes features, ids");
+  refused(nodes + "author = {}\n", "line 3: node type 'author' takes one of features, ids");
+  refused(nodes + "[edges]\n'a:b:c' = {}\n", "line 4: relation 'a:b:c' has no file");
+  refused(nodes + "[edges]\n'a:b:c' = { file = 'x', weight = 2 }\n", "line 4: relation 'a:b:c' has no 'weight'");
+  refused(nodes + "[links]\n", "line 3: section 'links'; there are nodes, edges and split");
+  refused(nodes + authors + edges + "[split]\nof = 'author'\n", "the split is of 'author', which has no labels");
+  refused(nodes + "[edges]\n'paper:by:autor' = { file = '../pp.csv' }\n", "no node type 'autor'; there are paper");
+  expect_refused("typed --schema g/graph.toml --nodes a=count:3 --out F", 2, "which options say, too: one of both");
+  expect_refused("typed --schema g/none.toml --out F", 66, "none.toml");
+}
+
 TEST_F(PrepareProgram, ATypedGraphCannotBePartitionedYet) {
   write_typed_files(scratch_);
   ASSERT_EQ(run(kTyped).exit_code, 0);

@@ -12,6 +12,7 @@ std::vector<std::string> seeds() {
           "out = 'C:\\x'\r\nx = \"\\\"\\\\\\n\"\n",
           "a = [\"b\", 'c']",
           "a.b = {c = [{d = 1}]}\n",
+          "[nodes]\npaper = { features = 'p.npy', n = 3 }\n[edges]\n\"a:b:c\" = {file = 'e'}\n",
           "x = 1e3\ny = 0x1F\nz = 2026-11-22\n",
           "dataset = \u00e9\n\u0345 = 1 \u0434\n"};
 }
@@ -22,6 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace salient;
   std::vector<TomlItem> items;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    (void)parse_toml_tables(text, "f");
+  } catch (const Error& error) {
+    fuzz::claim(error.kind() == ErrorKind::kUsage, "a bad file is kUsage");
+  }
   try {
     items = parse_flat_toml(text, "f");
   } catch (const Error& error) {

@@ -43,6 +43,27 @@ TEST(FlatToml, LinesOfTheKeys) {
   EXPECT_TRUE(parse_flat_toml("# nothing", "f.toml").empty());
 }
 
+TEST(FlatToml, SectionsAndValuesInBraces) {
+  const TomlTable file = parse_toml_tables(
+      "name = 'acm'\n[nodes]\npaper = { features = 'p.npy', labels = \"l.npy\" }\nauthor = { count = 7167 }\n"
+      "[edges]\n\"paper:by:author\" = { file = 'pa.txt' }\n[split]\nof = 'paper'\nparts = [0.6, 0.2, 0.2]\n",
+      "g.toml");
+  ASSERT_EQ(file.items.size(), 1u);
+  EXPECT_EQ(file.items[0].value, "acm");
+  ASSERT_EQ(file.tables.size(), 3u);
+  EXPECT_EQ(file.tables[0].key, "nodes");
+  ASSERT_EQ(file.tables[0].tables.size(), 2u);
+  EXPECT_EQ(file.tables[0].tables[0].key, "paper") << "in the order of the lines";
+  EXPECT_EQ(file.tables[0].tables[0].line, 3);
+  EXPECT_EQ(file.tables[0].tables[1].items[0].value, "7167");
+  EXPECT_EQ(file.tables[1].tables[0].key, "paper:by:author");
+  EXPECT_EQ(file.tables[2].items[1].value, "0.6,0.2,0.2");
+  EXPECT_COMPLAINT(parse_toml_tables("[a]\nb = { c = { d = 1 } }\n", "g.toml"), ErrorKind::kUsage,
+                   "g.toml: line 2: a table too deep in others");
+  EXPECT_COMPLAINT(parse_toml_tables("[a]\n[a]\n", "g.toml"), ErrorKind::kUsage, "g.toml: line 2");
+  EXPECT_COMPLAINT(parse_toml_tables("a = 2026-11-22\n", "g.toml"), ErrorKind::kUsage, "g.toml: line 1: expected a");
+}
+
 TEST(FlatToml, Refusals) {
   const auto complaint = [](const std::string& text) -> std::string {
     try {
