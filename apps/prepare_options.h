@@ -121,6 +121,22 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.write, field);
 }
 
+struct GraphBoltArguments {
+  std::string dir{};
+  std::string name{};
+  std::string task{}, feature{};
+  WriteOptions write{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, GraphBoltArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("dir", self.dir, "folder with metadata.yaml, of DGL's OnDiskDataset; needed");
+  field("name", self.name, "empty = its dataset_name");
+  field("task", self.task, "whose seeds and labels are the split; empty = the first");
+  field("feature", self.feature, "of the nodes; empty = feat, where there are several");
+  visit_fields(self.write, field);
+}
+
 struct NpzArguments {
   std::string file{};
   std::string name{};

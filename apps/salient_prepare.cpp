@@ -33,6 +33,7 @@
 #include "core/value_text.h"
 #include "core/version.h"
 #include "prepare/importers/edges_importer.h"
+#include "prepare/importers/graphbolt_importer.h"
 #include "prepare/importers/masked_npz_importer.h"
 #include "prepare/importers/ogb_importer.h"
 #include "prepare/importers/ogb_typed.h"
@@ -105,6 +106,27 @@ int run_ogb(Arguments arguments) {
     print_summary(write_store(std::move(graph), options), given.write, timer, limit);
   }
   return 0;
+}
+
+int run_graphbolt(Arguments arguments) {
+  GraphBoltArguments given;
+  if (!read(arguments, "graphbolt", given)) return 0;
+  const Timer timer;
+  require_option(!given.dir.empty(), "--dir: is needed, the folder with metadata.yaml");
+  require_name(given.name);
+  const WriteStoreOptions options = start_writing(given.write);
+  const GraphBoltOptions graphbolt{.dir = given.dir,
+                                   .name = given.name,
+                                   .task = given.task,
+                                   .feature = given.feature,
+                                   .feature_type = gathered_type(given.write.feature_dtype),
+                                   .symmetric = given.write.symmetric,
+                                   .num_threads = given.write.common.threads,
+                                   .source_options = symmetric_text(given.write),
+                                   .memory = limit_of_importer(given.write)};
+  if (is_typed_graphbolt(graphbolt))
+    return write_and_report(import_typed_graphbolt(graphbolt), given.write, options, timer);
+  return write_and_report(import_graphbolt(graphbolt), given.write, options, timer);
 }
 
 int run_npz(Arguments arguments) {
@@ -200,6 +222,8 @@ constexpr Command kCommands[] = {
      "--nodes TYPE=FILE ... --edges SRC:NAME:DST=FILE ... --out DIR [--labels TYPE=FILE] [--split 0.6,0.2,0.2]; or "
      "--schema graph.toml --out DIR",
      "a graph of several node types and relations", run_typed},
+    {"graphbolt", "--dir DIR --out DIR [--task node_classification]", "DGL's OnDiskDataset, by its metadata.yaml",
+     run_graphbolt},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M|mag240M|mag|igbh [--scale S] [--raw-ogb] --out DIR",
      "a generated graph", run_synthetic},
