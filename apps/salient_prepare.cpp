@@ -219,8 +219,8 @@ constexpr Command kCommands[] = {
     {"edges", "--edges FILE --out DIR [--nodes TABLE --label COLUMN] [--split 0.6,0.2,0.2]",
      "an edge list, text or NumPy", run_edges},
     {"typed",
-     "--nodes TYPE=FILE ... --edges SRC:NAME:DST=FILE ... --out DIR [--labels TYPE=FILE] [--split 0.6,0.2,0.2]; or "
-     "--schema graph.toml --out DIR",
+     "--nodes TYPE=FILE ... --edges SRC:NAME:DST=FILE ... --out DIR [--labels TYPE=FILE] [--split 0.6,0.2,0.2] "
+     "| --schema graph.toml --out DIR",
      "a graph of several node types and relations", run_typed},
     {"graphbolt", "--dir DIR --out DIR [--task node_classification]", "DGL's OnDiskDataset, by its metadata.yaml",
      run_graphbolt},
