@@ -119,7 +119,9 @@ void NewNodeBatch::sample(const Dataset& dataset, const NewNodes& nodes, std::sp
                                   " edges; ask for fewer nodes at a time, or with fewer neighbours");
     return row;
   };
-  mfg_ = reference_sample(counted_row_of, sampling.rule, seeds, sampling.key, drawn_as);
+  mfg_ = reference_sample(counted_row_of, sampling.rule, seeds, sampling.key, drawn_as, [&](NodeId node) {
+    return node < num_known ? dataset.graph.weights_of(node) : std::span<const float>();
+  });
 }
 
 void NewNodeBatch::gather(const Dataset& dataset, const NewNodes& nodes, Degrees degrees) {

@@ -20,8 +20,9 @@
 namespace salient {
 namespace {
 
-/// Samplers on the GPU know no slots yet.
+/// Samplers on the GPU know no slots yet, and find a node's loops in ascending rows alone.
 CsrGraph plain(CsrGraph host) {
+  require(host.entries.times.empty(), "rows of a graph on the GPU ascend by neighbour");
   require(host.slots == nullptr, "a graph on the GPU is a plain one");
   return host;
 }

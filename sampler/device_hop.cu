@@ -204,6 +204,7 @@ void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& 
     case Draw::kUniform:
     case Draw::kWithReplacement:
       return launch(hop.num_dst, stream, pick_kernel, graph, rule, hop.dst, hop.num_dst, hop.offsets, hop.kept);
+    case Draw::kWeighted: break;  // DeviceSampler has no such rule
   }
 }
 

@@ -26,6 +26,7 @@ struct HopArrays {
 struct DeviceSampler::Impl {
   Impl(DeviceCsr csr, SamplingRule of_hops) : graph(csr), rule(std::move(of_hops)) {
     require(are_fanouts(rule.fanouts), "a fanout is in [1, 2^16), or -1 for all");
+    require(has_device_draw(rule.draw), "the GPU has this draw");
     cuda_check(cudaGetDevice(&device));
     for (std::size_t h = 0; h < rule.fanouts.size(); ++h) arrays.emplace_back(stream.get());
     shape.hops.resize(rule.fanouts.size());

@@ -27,7 +27,7 @@ class DrawLanes {
     const __m256i lanes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(dst));
     const __m256i hops = all(hop), batches = all(key.batch);
     for (std::uint32_t draw = 0; draw < std::min(num_draws, kMaxDraws); draw += 4)
-      philox({{key.seed, key.epoch}}, lanes, hops, batches, all(draw / 4), words_ + draw * kLanes);
+      store(philox({{key.seed, key.epoch}}, lanes, hops, batches, all(draw / 4)), words_ + draw * kLanes);
   }
 
   /// The same for draws of several slots. @param words  [kLanes] in the place of the hop
@@ -35,15 +35,31 @@ class DrawLanes {
     const __m256i lanes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(dst));
     const __m256i hops = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)), batches = all(key.batch);
     for (std::uint32_t draw = 0; draw < std::min(num_draws, kMaxDraws); draw += 4)
-      philox({{key.seed, key.epoch}}, lanes, hops, batches, all(draw / 4), words_ + draw * kLanes);
+      store(philox({{key.seed, key.epoch}}, lanes, hops, batches, all(draw / 4)), words_ + draw * kLanes);
   }
 
   /// shared_number() of eight neighbours. @param neighbors  [kLanes]   @param numbers  [kLanes]
   static void shared_numbers(BatchKey key, std::uint32_t hop, const NodeId* neighbors, std::uint32_t* numbers) {
     alignas(32) std::uint32_t words[4 * kLanes];
     const __m256i lanes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(neighbors));
-    philox({{key.seed, key.epoch}}, lanes, all(hop), all(key.batch), all(0xFFFFFFFF), words);
+    store(philox({{key.seed, key.epoch}}, lanes, all(hop), all(key.batch), all(0xFFFFFFFF)), words);
     std::copy_n(words, kLanes, numbers);
+  }
+
+  /// The words of eight blocks in a row of the counters (dst, hop, batch, block). @param words  [8, 4]
+  static void words_of_blocks(BatchKey key, std::uint32_t hop, NodeId dst, std::uint32_t first_block,
+                              __m256i (&words)[4]) {
+    const __m256i blocks = _mm256_add_epi32(all(first_block), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    const auto [a, b, c, d] = philox({{key.seed, key.epoch}}, all(dst), all(hop), all(key.batch), blocks).word;
+    const __m256i low_ab = _mm256_unpacklo_epi32(a, b), high_ab = _mm256_unpackhi_epi32(a, b);
+    const __m256i low_cd = _mm256_unpacklo_epi32(c, d), high_cd = _mm256_unpackhi_epi32(c, d);
+    const __m256i of_04 = _mm256_unpacklo_epi64(low_ab, low_cd), of_15 = _mm256_unpackhi_epi64(low_ab, low_cd);
+    const __m256i of_26 = _mm256_unpacklo_epi64(high_ab, high_cd), of_37 = _mm256_unpackhi_epi64(high_ab, high_cd);
+    constexpr int kLowHalves = 0x20, kHighHalves = 0x31;
+    words[0] = _mm256_permute2x128_si256(of_04, of_15, kLowHalves);
+    words[1] = _mm256_permute2x128_si256(of_26, of_37, kLowHalves);
+    words[2] = _mm256_permute2x128_si256(of_04, of_15, kHighHalves);
+    words[3] = _mm256_permute2x128_si256(of_26, of_37, kHighHalves);
   }
 
   /// As Draws::below(draw, bound) of the lane's destination.
@@ -68,9 +84,19 @@ class DrawLanes {
     low = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), kOddLanes);
   }
 
-  /// philox4x32() of eight counters. @param words  [4, kLanes]
+  /// Word i of eight blocks.
+  struct Blocks {
+    __m256i word[4];
+  };
+
+  /// @param words  [4, kLanes]
+  static void store(const Blocks& blocks, std::uint32_t* words) {
+    for (int i = 0; i < 4; ++i) _mm256_store_si256(reinterpret_cast<__m256i*>(words) + i, blocks.word[i]);
+  }
+
+  /// philox4x32() of eight counters.
   /// Oracle:  philox4x32(), in tests/sampler/draws_test.cpp.
-  static void philox(PhiloxKey key, __m256i c0, __m256i c1, __m256i c2, __m256i c3, std::uint32_t* words) {
+  static Blocks philox(PhiloxKey key, __m256i c0, __m256i c1, __m256i c2, __m256i c3) {
     const __m256i factor_a = all(0xD2511F53), factor_b = all(0xCD9E8D57);
     for (int round = 0; round < 10; ++round) {
       __m256i high_a, low_a, high_b, low_b;
@@ -83,11 +109,7 @@ class DrawLanes {
       key.word[0] += 0x9E3779B9;  // 2^32 / golden ratio
       key.word[1] += 0xBB67AE85;  // 2^32 * (sqrt(3) - 1)
     }
-    auto* const out = reinterpret_cast<__m256i*>(words);
-    _mm256_store_si256(out, c0);
-    _mm256_store_si256(out + 1, c1);
-    _mm256_store_si256(out + 2, c2);
-    _mm256_store_si256(out + 3, c3);
+    return {{c0, c1, c2, c3}};
   }
 
   alignas(32) std::uint32_t words_[kMaxDraws * kLanes];

@@ -36,7 +36,8 @@ double keep_chance(std::uint32_t degree, int fanout, Draw draw) {
   switch (draw) {
     case Draw::kWithReplacement: return -std::expm1(fanout * std::log1p(-1.0 / degree));
     case Draw::kUniform:
-    case Draw::kLabor: break;
+    case Draw::kLabor:
+    case Draw::kWeighted: break;  // an entry of the mean weight
   }
   return std::min(1.0, static_cast<double>(fanout) / degree);
 }
@@ -73,6 +74,20 @@ class RowAdder {
   std::int64_t waiting_units_ = 0;
 };
 
+/// Row v, each entry with `fanout` times its share of the weights; heavy ones are kept less often than that, and the
+/// others more.
+void add_by_weight(const CsrGraph& graph, std::size_t v, int fanout, double met, RowAdder& adder) {
+  const std::span<const NodeId> row = graph.row(v);
+  const std::span<const float> weights = graph.weights_of(v);
+  double sum = 0;
+  for (const float weight : weights) sum += double{weight};
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (weights[i] == 0) continue;
+    const double chance = fanout == kAllNeighbors ? 1 : std::min(1.0, fanout * double{weights[i]} / sum);
+    if (const std::int64_t added = units_of(chance * met); added > 0) adder.add(row.subspan(i, 1), added);
+  }
+}
+
 }  // namespace
 
 std::vector<float> expected_visits(const CsrGraph& graph, const SamplingPlan& plan) {
@@ -96,6 +111,10 @@ std::vector<float> expected_visits(const CsrGraph& graph, const SamplingPlan& pl
         if (met[v] == 0) continue;
         const std::uint32_t degree = graph.degree(static_cast<NodeId>(v));
         if (degree == 0) continue;
+        if (plan.rule.draw == Draw::kWeighted) {
+          add_by_weight(graph, v, fanout, double{met[v]}, adder);
+          continue;
+        }
         const std::int64_t added = units_of(keep_chance(degree, fanout, plan.rule.draw) * double{met[v]});
         if (added > 0) adder.add(graph.row(static_cast<NodeId>(v)), added);
       }

@@ -11,11 +11,16 @@ namespace {
 
 constexpr std::size_t kBoundsAhead = 32, kRowsAhead = 16;  // prefetch distances
 
+/// clang 14 takes no subrange of std::ranges.
+std::size_t times_in_ascending(std::span<const NodeId> row, NodeId node) {
+  const auto [begin, end] = std::equal_range(row.begin(), row.end(), node);
+  return static_cast<std::size_t>(end - begin);
+}
+
 NodeDegree degree_of(CsrGraph graph, NodeId node) {
   const std::span<const NodeId> row = graph.row(node);
-  const auto [begin, end] =
-      std::equal_range(row.begin(), row.end(), node);  // of std::ranges clang 14 takes no subrange
-  const auto num_loops = static_cast<std::size_t>(end - begin);
+  const auto num_loops = graph.entries.times.empty() ? times_in_ascending(row, node)
+                                                     : static_cast<std::size_t>(std::ranges::count(row, node));
   constexpr std::size_t kMost = std::numeric_limits<LocalId>::max();
   return {static_cast<LocalId>(std::min(row.size(), kMost)), static_cast<LocalId>(std::min(num_loops, kMost))};
 }

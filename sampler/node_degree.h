@@ -17,7 +17,7 @@ struct NodeDegree {
 
 /// degrees[i] = the row of nodes[i].
 ///
-/// @param graph    ascending rows
+/// @param graph    rows ascend, or entries have times; then all of a row is read
 /// @param degrees  [nodes.size()] host
 /// Cost:    a search in each row; bound by random reads, two or more per node.
 /// Oracle:  counting the entries of a row.

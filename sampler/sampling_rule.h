@@ -13,19 +13,28 @@ namespace salient {
 
 inline constexpr int kAllNeighbors = -1;
 
-/// What "fanout k" means for a destination of degree d. kAllNeighbors keeps each entry of the row once by every draw.
+/// What "fanout k" means for a destination of degree d. kAllNeighbors keeps each entry of the row once by every
+/// draw, but those of weight 0 by kWeighted.
 enum class Draw : std::uint8_t {
   kUniform,          ///< min(k, d) distinct entries, every subset equally likely; number i decides Floyd's step i
   kWithReplacement,  ///< k independent entries, number i the i-th; none if d = 0, as there is nothing to draw from
   kLabor,            ///< min(k, d) entries, those whose neighbours have the smallest shared_number(), in the row's
                      ///< order; of equal numbers the lowest id, of equal ids the first. Each has the same chance as by
                      ///< kUniform, but rows that share neighbours choose alike, so a batch meets fewer nodes
+  kWeighted,         ///< of the entries whose weight is above 0 min(k, their number), those with the smallest
+                     ///< race_length() / weight, in the row's order; of equal ones the first. That is a draw without
+                     ///< replacement, each time with chances in proportion to the weights of what is left
 };
 
 constexpr auto names_of(Draw) {
-  return std::to_array<EnumName<Draw>>(
-      {{Draw::kUniform, "uniform"}, {Draw::kWithReplacement, "with-replacement"}, {Draw::kLabor, "labor"}});
+  return std::to_array<EnumName<Draw>>({{Draw::kUniform, "uniform"},
+                                        {Draw::kWithReplacement, "with-replacement"},
+                                        {Draw::kLabor, "labor"},
+                                        {Draw::kWeighted, "weighted"}});
 }
+
+/// Whether a GPU can sample by it (device_hop.cu).
+constexpr bool has_device_draw(Draw draw) { return draw != Draw::kWeighted; }
 
 /// The neighbours that a message-flow graph keeps.
 struct SamplingRule {

@@ -21,6 +21,14 @@ double keep_chance(double degree, int fanout, Draw draw) {
   return draw == Draw::kWithReplacement ? 1 - std::pow(1 - 1 / degree, fanout) : std::min(1.0, fanout / degree);
 }
 
+double weighted_chance(const CsrGraph& graph, std::size_t u, std::size_t i, int fanout) {
+  const std::span<const float> weights = graph.weights_of(u);
+  if (weights[i] == 0 || fanout == kAllNeighbors) return weights[i] > 0;
+  double sum = 0;
+  for (const float weight : weights) sum += double{weight};
+  return std::min(1.0, fanout * double{weights[i]} / sum);
+}
+
 /// The formula, as it is written.
 std::vector<double> chances_of(const CsrGraph& graph, const SamplingPlan& plan) {
   std::vector<double> met(graph.num_nodes());
@@ -29,9 +37,13 @@ std::vector<double> chances_of(const CsrGraph& graph, const SamplingPlan& plan) 
   for (const int fanout : plan.rule.fanouts) {
     std::vector<double> missed(met.size());
     for (std::size_t v = 0; v < met.size(); ++v) missed[v] = 1 - met[v];
-    for (std::size_t u = 0; u < met.size(); ++u)
-      for (const NodeId v : graph.row(u))
-        missed[v] *= 1 - keep_chance(graph.degree(u), fanout, plan.rule.draw) * met[u];
+    for (std::size_t u = 0; u < met.size(); ++u) {
+      const std::span<const NodeId> row = graph.row(u);
+      for (std::size_t i = 0; i < row.size(); ++i)
+        missed[row[i]] *=
+            1 - met[u] * (plan.rule.draw == Draw::kWeighted ? weighted_chance(graph, u, i, fanout)
+                                                            : keep_chance(graph.degree(u), fanout, plan.rule.draw));
+    }
     for (std::size_t v = 0; v < met.size(); ++v) met[v] = 1 - missed[v];
   }
   return met;
@@ -44,7 +56,8 @@ std::vector<NodeId> every(NodeId step, NodeId end) {
 }
 
 TEST(ExpectedVisits, EqualTheFormula) {
-  const test::OwnedGraph graph = test::power_law_graph(500, 6, 3);  // directed, with repeated entries and empty rows
+  // directed, with repeated entries and empty rows
+  const test::WeightedGraph graph = test::weighted(test::power_law_graph(500, 6, 3));
   const std::vector<NodeId> some = every(7, 500), one{499};
   for (const auto& [draw, name] : names_of(Draw{}))
     for (const std::vector<int>& fanouts : std::vector<std::vector<int>>{{3}, {15, 10, 5}, {2, kAllNeighbors}})

@@ -24,7 +24,8 @@ struct TypedRows {
   SlotTable slots{};
   std::vector<EdgeOffset> indptr{0};
   std::vector<NodeId> indices{};
-  CsrGraph view() const { return {indptr, indices, &slots}; }
+  std::vector<float> weights{};
+  CsrGraph view() const { return {indptr, indices, &slots, {weights, {}}}; }
 };
 
 /// 1 to 6 types of 0 to 60 nodes, 0 to 12 relations between them; rows of 0 to 8 entries, of which some are parallel,
@@ -53,13 +54,14 @@ TypedRows random_rows(std::mt19937& random) {
     std::sort(rows.indices.begin() + static_cast<std::ptrdiff_t>(from), rows.indices.end());
     rows.indptr.push_back(static_cast<EdgeOffset>(rows.indices.size()));
   }
+  for (std::size_t e = 0; e < rows.indices.size(); ++e) rows.weights.push_back(static_cast<float>(e * 7 % 5));
   return rows;
 }
 
 SamplingRule random_rule(std::mt19937& random, const TypedRows& rows) {
-  constexpr Draw kDraws[] = {Draw::kUniform, Draw::kWithReplacement, Draw::kLabor};
+  constexpr Draw kDraws[] = {Draw::kUniform, Draw::kWithReplacement, Draw::kLabor, Draw::kWeighted};
   constexpr int kFanouts[] = {0, 1, 2, 3, 5, 40, 100, kAllNeighbors};
-  SamplingRule rule{.fanouts = std::vector<int>(1 + random() % 3, 2), .draw = kDraws[random() % 3]};
+  SamplingRule rule{.fanouts = std::vector<int>(1 + random() % 3, 2), .draw = kDraws[random() % 4]};
   if (random() % 4 == 0) return rule;
   for (std::size_t r = 0; r < rows.slots.relations.size(); ++r) {
     std::vector<int>& fanouts = rule.relation_fanouts.emplace_back();
@@ -100,7 +102,7 @@ TEST(TypedSampler, RowsAreSlotsAndKeepTheirFanouts) {
     const TypedRows rows = random_rows(random);
     const CsrGraph graph = rows.view();
     SamplingRule rule = random_rule(random, rows);
-    if (rule.draw == Draw::kWithReplacement) rule.draw = Draw::kUniform;
+    if (rule.draw == Draw::kWithReplacement || rule.draw == Draw::kWeighted) rule.draw = Draw::kUniform;
     Mfg mfg;
     NeighborSampler(graph, rule).sample(random_seeds(random, rows.slots.num_nodes()), {seed, 0, 0}, mfg);
     for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
