@@ -1,7 +1,9 @@
 // sampler/race_choice.cpp - see race_choice.h.
 //
-// 32 entries at a time: eight Philox blocks have a word for each. Entries are candidates as in labor_choice.cpp; of a
-// long row nearly none pass the limit. A finish is the bits of a positive float, which order as the floats do.
+// 32 entries at a time: eight Philox blocks have a word for each. A finish is the bits of a positive float, which order
+// as the floats do. Entries that may win are candidates, in the row's order. Where few are kept, they are cut to those
+// by the rank of each among all, counted with vectors: with sorting, all of it took twice the time. Where many are kept
+// they are cut as in labor_choice.cpp. Behind a cut, of a long row nearly no entry passes the worst of those kept.
 #include "sampler/race_choice.h"
 
 #include <immintrin.h>
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 
 #include "sampler/draw_lanes.h"
 #include "sampler/race.h"
@@ -17,6 +20,7 @@ namespace salient {
 namespace {
 
 constexpr std::uint32_t kLanes = DrawLanes::kLanes, kVectors = 4, kChunk = kVectors * kLanes;
+constexpr std::uint32_t kMostFew = kChunk;
 constexpr std::int32_t kNever = std::numeric_limits<std::int32_t>::max();  // of weight 0: behind infinity
 
 /// race_length() of eight words. Oracle: that, in tests/sampler/race_test.cpp by reference_sample().
@@ -39,7 +43,7 @@ __m256 race_lengths(__m256i x) {
   return _mm256_fmadd_ps(halvings, _mm256_set1_ps(kLn2), logarithm);
 }
 
-__m256i finishes(__m256i words, __m256 weights) {
+__m256i finishes_of(__m256i words, __m256 weights) {
   const __m256i finish = _mm256_castps_si256(_mm256_div_ps(race_lengths(words), weights));
   const __m256 is_zero = _mm256_cmp_ps(weights, _mm256_setzero_ps(), _CMP_EQ_OQ);
   return _mm256_blendv_epi8(finish, _mm256_set1_epi32(kNever), _mm256_castps_si256(is_zero));
@@ -55,21 +59,119 @@ const float* weights_at(const WeightedRow& row, std::uint64_t place, float (&edg
   return edge;
 }
 
-/// Writes the finishes of these places. @return  bit i: that of place + i is not behind `limit`
-unsigned finish_all(const WeightedRow& row, std::uint64_t place, const __m256i (&words)[kVectors], std::uint32_t limit,
-                    std::int32_t (&found)[kChunk]) {
+/// The finishes of kChunk places from `place` on; kNever outside of the row. Runs through blocks of a row.
+void finish_all(const WeightedRow& row, std::uint64_t place, const RowDraws& draws, std::int32_t* finishes) {
+  __m256i words[kVectors];
+  DrawLanes::words_of_blocks(draws.key, draws.hop, draws.dst, kFirstRaceBlock + static_cast<std::uint32_t>(place / 4),
+                             words);
   float edge[kChunk];
   const float* const weights = weights_at(row, place, edge);
-  const __m256i limits = _mm256_set1_epi32(static_cast<std::int32_t>(limit));
-  unsigned passing = 0;
   for (std::uint32_t v = 0; v < kVectors; ++v) {
-    const __m256i finish = finishes(words[v], _mm256_loadu_ps(weights + v * kLanes));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(found + v * kLanes), finish);
-    const __m256 is_behind = _mm256_castsi256_ps(_mm256_cmpgt_epi32(finish, limits));
-    passing |= (~static_cast<unsigned>(_mm256_movemask_ps(is_behind)) & 0xFFU) << (v * kLanes);
+    __m256i finish = _mm256_set1_epi32(kNever);
+    if (place + v * kLanes < row.end) finish = finishes_of(words[v], _mm256_loadu_ps(weights + v * kLanes));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(finishes + v * kLanes), finish);
   }
-  return passing;
 }
+
+/// Bit i: finishes[i] is before `limit`.
+unsigned passing(const std::int32_t* finishes, std::int32_t limit) {
+  unsigned bits = 0;
+  for (std::uint32_t v = 0; v < kVectors; ++v) {
+    const __m256i finish = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(finishes + v * kLanes));
+    const __m256i is_before = _mm256_cmpgt_epi32(_mm256_set1_epi32(limit), finish);
+    bits |= static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(is_before))) << (v * kLanes);
+  }
+  return bits;
+}
+
+/// Candidates of a row of which at most kMostFew are kept.
+class FewCandidates {
+ public:
+  explicit FewCandidates(std::uint32_t count) : count_(count) {}
+
+  /// The first chunk, of which `size` are in the row.
+  void take_all(const std::int32_t* finishes, std::uint32_t place, std::uint32_t size) {
+    std::copy_n(finishes, kChunk, finishes_);
+    std::iota(places_, places_ + kChunk, place);
+    size_ = size;
+  }
+
+  /// Of a chunk behind it those that may be kept.
+  void take(const std::int32_t* finishes, std::uint32_t place) {
+    for (unsigned bits = passing(finishes, limit_); bits != 0; bits &= bits - 1) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(bits));
+      finishes_[size_] = finishes[i];
+      places_[size_++] = place + i;
+    }
+    if (size_ > kChunk) cut();
+  }
+
+  /// To the first `count`; of equal ones the first in the row.
+  void cut() {
+    if (size_ <= count_) return;
+    std::fill(finishes_ + size_, finishes_ + (size_ + kChunk - 1) / kChunk * kChunk, kNever);
+    std::uint64_t kept = size_ <= kChunk / 2 ? rank<kVectors / 2>(0) : rank<kVectors>(0);
+    if (size_ > kChunk) kept |= rank<kVectors>(kChunk) << kChunk;
+    if (static_cast<std::uint32_t>(std::popcount(kept)) > count_) [[unlikely]]
+      kept = without_last_ties(kept);
+    size_ = 0;
+    limit_ = 0;
+    for (; kept != 0; kept &= kept - 1, ++size_) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(kept));
+      limit_ = std::max(limit_, finishes_[i]);
+      finishes_[size_] = finishes_[i];
+      places_[size_] = places_[i];
+    }
+  }
+
+  std::span<const std::uint32_t> places() const { return {places_, size_}; }
+
+ private:
+  /// The ranks of N vectors from `first` on: how many candidates finish before each.
+  /// @return  bit i: the rank of first + i is below `count`
+  template <std::uint32_t N>
+  std::uint64_t rank(std::uint32_t first) {
+    __m256i finishes[N], ranks[N];
+    for (std::uint32_t v = 0; v < N; ++v) {
+      finishes[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(finishes_ + first + v * kLanes));
+      ranks[v] = _mm256_setzero_si256();
+    }
+    for (std::uint32_t i = 0; i < size_; ++i) {
+      const __m256i other = _mm256_set1_epi32(finishes_[i]);
+      for (std::uint32_t v = 0; v < N; ++v)
+        ranks[v] = _mm256_sub_epi32(ranks[v], _mm256_cmpgt_epi32(finishes[v], other));
+    }
+    std::uint64_t kept = 0;
+    const __m256i count = _mm256_set1_epi32(static_cast<std::int32_t>(count_));
+    for (std::uint32_t v = 0; v < N; ++v) {
+      _mm256_store_si256(reinterpret_cast<__m256i*>(ranks_ + first + v * kLanes), ranks[v]);
+      const __m256 is_kept = _mm256_castsi256_ps(_mm256_cmpgt_epi32(count, ranks[v]));
+      kept |= std::uint64_t{static_cast<unsigned>(_mm256_movemask_ps(is_kept))} << (v * kLanes);
+    }
+    return kept;
+  }
+
+  /// Those kept that finish last are several, with one rank, and not all have room: the first in the row have.
+  std::uint64_t without_last_ties(std::uint64_t kept) const {
+    const auto each = [&](auto use) {
+      for (std::uint64_t bits = kept; bits != 0; bits &= bits - 1) use(static_cast<unsigned>(std::countr_zero(bits)));
+    };
+    std::int32_t last = 0;
+    each([&](unsigned i) { last = std::max(last, ranks_[i]); });
+    std::uint32_t room = count_ - static_cast<std::uint32_t>(last);
+    std::uint64_t without = kept;
+    each([&](unsigned i) {
+      if (ranks_[i] == last && room-- == 0) without &= ~(std::uint64_t{1} << i), ++room;
+    });
+    return without;
+  }
+
+  alignas(32) std::int32_t finishes_[2 * kChunk];
+  alignas(32) std::int32_t ranks_[2 * kChunk];
+  std::uint32_t places_[2 * kChunk];
+  std::uint32_t count_, size_ = 0;
+  std::int32_t limit_ = kNever;
+};
 
 }  // namespace
 
@@ -84,28 +186,40 @@ std::uint32_t num_drawable(std::span<const float> weights, std::uint32_t limit) 
   return std::min(count, limit);
 }
 
-void RaceChoice::pick(const WeightedRow& row, std::uint32_t count, BatchKey key, std::uint32_t hop, NodeId dst,
-                      const NodeId** picked) {
-  constexpr std::size_t kLeast = 64;  // candidates before the first selection
-  const std::size_t most = std::max(kLeast, std::size_t{2} * count) + kChunk;
+void RaceChoice::pick(const WeightedRow& row, std::uint32_t count, const RowDraws& draws, const NodeId** picked) {
+  const std::uint64_t start = row.begin / 4 * 4;
+  if (count > kMostFew) return pick_many(row, count, draws, picked);
+  std::int32_t finishes[kChunk];
+  FewCandidates candidates(count);
+  finish_all(row, start, draws, finishes);
+  candidates.take_all(finishes, static_cast<std::uint32_t>(start),
+                      static_cast<std::uint32_t>(std::min<std::uint64_t>(kChunk, row.end - start)));
+  if (start + kChunk < row.end) candidates.cut();
+  for (std::uint64_t place = start + kChunk; place < row.end; place += kChunk) {
+    finish_all(row, place, draws, finishes);
+    candidates.take(finishes, static_cast<std::uint32_t>(place));
+  }
+  candidates.cut();
+  for (const std::uint32_t place : candidates.places()) *picked++ = row.entries + place;
+}
+
+void RaceChoice::pick_many(const WeightedRow& row, std::uint32_t count, const RowDraws& draws, const NodeId** picked) {
+  const std::size_t most = std::size_t{2} * count + kChunk;
   if (candidates_.size() < most) candidates_.resize(most);
   std::uint64_t* const first = candidates_.data();  // finish and place
   std::size_t size = 0;
-  std::uint64_t limit = std::uint64_t{kNever} << 32;
+  std::int32_t limit = kNever;
   const auto keep_best = [&] {
     std::nth_element(first, first + count - 1, first + size);
     size = count;
-    limit = first[count - 1];
+    limit = static_cast<std::int32_t>(first[count - 1] >> 32);
   };
   for (std::uint64_t place = row.begin / 4 * 4; place < row.end; place += kChunk) {
-    __m256i words[kVectors];
-    DrawLanes::words_of_blocks(key, hop, dst, kFirstRaceBlock + static_cast<std::uint32_t>(place / 4), words);
-    std::int32_t found[kChunk];
-    unsigned passing = finish_all(row, place, words, static_cast<std::uint32_t>(limit >> 32), found);
-    for (; passing != 0; passing &= passing - 1) {
-      const auto i = static_cast<std::uint32_t>(std::countr_zero(passing));
-      first[size] = std::uint64_t{static_cast<std::uint32_t>(found[i])} << 32 | (place + i);
-      size += first[size] < limit;
+    std::int32_t finishes[kChunk];
+    finish_all(row, place, draws, finishes);
+    for (unsigned bits = passing(finishes, limit); bits != 0; bits &= bits - 1) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(bits));
+      first[size++] = std::uint64_t{static_cast<std::uint32_t>(finishes[i])} << 32 | (place + i);
     }
     if (size + kChunk > most) keep_best();
   }

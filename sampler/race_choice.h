@@ -16,6 +16,13 @@ struct WeightedRow {
   std::uint32_t begin = 0, end = 0;  ///< places in the row
 };
 
+/// Which random words a row reads.
+struct RowDraws {
+  BatchKey key{};
+  std::uint32_t hop = 0;  ///< or the word in its place, see word_of_slot()
+  NodeId dst = 0;
+};
+
 /// How many of these weights are above 0, or `limit` if they are more. Cost: stops there.
 std::uint32_t num_drawable(std::span<const float> weights, std::uint32_t limit);
 
@@ -25,14 +32,14 @@ class RaceChoice {
   /// The `count` entries that Draw::kWeighted keeps, as addresses in the row's order.
   ///
   /// @param count   at most num_drawable() of the row, at least 1
-  /// @param hop     or the word in its place, see word_of_slot()
   /// @param picked  [count]
   /// Cost:    a 32nd of a vectorised Philox block and of four vectors of race_length() an entry; weights are read once.
   /// Oracle:  reference_sample().
-  void pick(const WeightedRow& row, std::uint32_t count, BatchKey key, std::uint32_t hop, NodeId dst,
-            const NodeId** picked);
+  void pick(const WeightedRow& row, std::uint32_t count, const RowDraws& draws, const NodeId** picked);
 
  private:
+  void pick_many(const WeightedRow& row, std::uint32_t count, const RowDraws& draws, const NodeId** picked);
+
   std::vector<std::uint64_t> candidates_;
 };
 

@@ -70,7 +70,7 @@ TEST(RaceChoice, KeepsTheFirstToFinish) {
         if (kept == 0) continue;
         const BatchKey key{.seed = size, .epoch = begin, .batch = count};
         std::vector<const NodeId*> picked(kept);
-        choice.pick({row.data(), weights.data(), begin, size}, kept, key, 3, 77, picked.data());
+        choice.pick({row.data(), weights.data(), begin, size}, kept, {key, 3, 77}, picked.data());
         std::vector<NodeId> found;
         for (const NodeId* entry : picked) found.push_back(*entry);
         ASSERT_EQ(found, winners(weights, begin, kept, key)) << size << " from " << begin << " keeps " << kept;
@@ -86,9 +86,9 @@ TEST(RaceChoice, WeightsOfTheWholeRangeRace) {
   RaceChoice choice;
   std::vector<const NodeId*> picked(4);
   for (std::uint32_t batch = 0; batch < 1000; ++batch) {
-    choice.pick({row.data(), weights.data(), 0, 7}, 4, {1, 1, batch}, 0, 9, picked.data());
+    choice.pick({row.data(), weights.data(), 0, 7}, 4, {{1, 1, batch}, 0, 9}, picked.data());
     EXPECT_EQ(std::vector<NodeId>({*picked[0], *picked[1], *picked[2], *picked[3]}), (std::vector<NodeId>{2, 3, 5, 6}));
-    choice.pick({row.data(), weights.data(), 0, 7}, 1, {1, 1, batch}, 0, 9, picked.data());
+    choice.pick({row.data(), weights.data(), 0, 7}, 1, {{1, 1, batch}, 0, 9}, picked.data());
     EXPECT_GE(*picked[0], 5U) << "1e-30 never beats 1e30";
   }
 }

@@ -1,0 +1,139 @@
+// sampler/temporal_sampler.cpp - see temporal_sampler.h.
+//
+// What a seed's time admits is a range of the row, as rows ascend by time, so that stage "rows" narrows them and all
+// behind it is as in neighbor_sampler.cpp. "Number" numbers pairs of node and time, by keys of 64 bits.
+#include "sampler/temporal_sampler.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+
+namespace salient {
+
+TemporalSampler::TemporalSampler(CsrGraph graph, SamplingRule rule, TimeRule times)
+    : HopStages(graph, std::move(rule)), time_rule_(times) {
+  require(graph_.slots == nullptr, "a graph with times is a plain one");
+  if (graph_.entries.times.size() != graph_.indices.size())
+    fail(ErrorKind::kUsage, "neighbours are to be drawn by time, and the edges of this graph have no times");
+  if (time_rule_.window && *time_rule_.window < 1)
+    fail(ErrorKind::kUsage, "a window of time of " + std::to_string(*time_rule_.window) + ": at least 1");
+  if (time_rule_.strategy == TimeStrategy::kLast && rule_.draw != Draw::kUniform)
+    fail(ErrorKind::kUsage, "the last neighbours are not drawn: not by " + name_of(rule_.draw) + " either");
+}
+
+void TemporalSampler::sample(std::span<const NodeId> seeds, std::span<const std::int64_t> seed_times, BatchKey key,
+                             TemporalMfg& sample) {
+  map_.clear();
+  times_.clear();
+  number_seeds(seeds, seed_times);
+  const std::size_t num_hops = rule_.fanouts.size();
+  sample.mfg.hops.resize(num_hops);
+  for (std::size_t h = 0; h < num_hops; ++h) {
+    MfgHop& hop = sample.mfg.hops[num_hops - 1 - h];
+    hop.num_dst = static_cast<LocalId>(map_.size());
+    sample_timed_hop(static_cast<std::uint32_t>(h), key, hop);
+  }
+  sample.mfg.nodes.clear();
+  sample.times.clear();
+  for (const TimedNode node : map_.ids()) {
+    sample.mfg.nodes.push_back(static_cast<NodeId>(node));
+    sample.times.push_back(time_of(node));
+  }
+}
+
+void TemporalSampler::number_seeds(std::span<const NodeId> seeds, std::span<const std::int64_t> seed_times) {
+  require(seeds.size() == seed_times.size(), "every seed has a time");
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    require(seeds[i] < graph_.num_nodes(), "a seed is a node of the graph");
+    const auto time = static_cast<std::uint64_t>(seed_times[i]);
+    LocalId number;
+    times_.number_all({&time, 1}, &number);
+    const TimedNode node = timed(static_cast<std::uint32_t>(number), seeds[i]);
+    map_.number_all({&node, 1}, &number);
+  }
+  require(map_.size() == seeds.size(), "seeds are distinct");
+}
+
+void TemporalSampler::sample_timed_hop(std::uint32_t hop_number, BatchKey key, MfgHop& hop) {
+  const int fanout = rule_.fanouts[hop_number];
+  const bool may_repeat = keeps_fanout_of_any_row(fanout, rule_.draw);
+  require_countable(fanout);
+  sample_hop(
+      map_, map_.size(), hop, [&](std::size_t first) { return read_rows(first, fanout, hop); },
+      [&](std::size_t i, const Row& row, std::uint32_t count, const NodeId** picked) {
+        const auto in_block = static_cast<std::size_t>(&row - rows_.data());
+        const auto lane_of = [&] { return draw_lane(in_block, key, hop_number, count); };
+        pick_row(row, count, {key, hop_number, may_repeat, first_places_[in_block]}, lane_of, picked);
+        if (time_numbers_.size() < picked_.size()) time_numbers_.resize(picked_.size());
+        std::fill_n(time_numbers_.begin() + (picked - picked_.data()), count, number_of_time(map_.ids()[i]));
+      },
+      [&](const NodeId* entry, std::size_t e) { return timed(time_numbers_[e], *entry); });
+}
+
+/// As NeighborSampler::require_countable(), of whole rows.
+void TemporalSampler::require_countable(int fanout) const {
+  constexpr std::uint64_t kMost = std::numeric_limits<LocalId>::max();
+  std::uint64_t num_nodes = map_.size() * (std::uint64_t{static_cast<std::uint32_t>(fanout)} + 1);
+  if (num_nodes <= kMost) return;
+  num_nodes = map_.size();
+  for (const TimedNode node : map_.ids()) num_nodes += num_kept(graph_.degree(static_cast<NodeId>(node)), fanout);
+  if (num_nodes > kMost) fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop", Topic::kBatch);
+}
+
+/// Stage "rows" for a block of them: bounds first, and when their times are on the way, what is admitted.
+std::span<const TemporalSampler::Row> TemporalSampler::read_rows(std::size_t first, int fanout, MfgHop& hop) {
+  const std::span<const TimedNode> dst = map_.ids().first(static_cast<std::size_t>(hop.num_dst));
+  const std::size_t end = std::min(first + kBlockRows, dst.size());
+  rows_.clear();
+  first_places_.clear();
+  lanes_end_ = 0;
+  for (std::size_t i = first; i < end; ++i) {
+    if (i + kRowsAhead < dst.size()) __builtin_prefetch(&graph_.indptr[static_cast<NodeId>(dst[i + kRowsAhead])]);
+    const auto node = static_cast<NodeId>(dst[i]);
+    const std::uint32_t degree = graph_.degree(node);
+    const std::int64_t* const times = graph_.entries.times.data() + graph_.indptr[node];
+    __builtin_prefetch(times + degree / 2);  // where the search begins
+    rows_.push_back({graph_.row(node).data(), degree, node});
+  }
+  LocalId num_edges = hop.indptr[first];
+  for (std::size_t i = first; i < end; ++i) {
+    Row& row = rows_[i - first];
+    narrow(row, time_of(dst[i]), fanout);
+    if (rule_.draw == Draw::kLabor) prefetch_start(row.begin, row.degree);
+    if (rule_.draw == Draw::kWeighted) prefetch_start(weights_of(row).data(), row.degree);
+    num_edges += static_cast<LocalId>(num_kept(row.degree, fanout));
+    hop.indptr[i + 1] = num_edges;
+  }
+  if (rule_.draw == Draw::kWeighted) count_drawable(first, hop, [fanout](std::size_t) { return fanout; });
+  hop.indices.resize(std::max(hop.indices.size(), static_cast<std::size_t>(hop.indptr[end])));
+  return rows_;
+}
+
+/// To what the time admits, and by kLast to what is kept.
+void TemporalSampler::narrow(Row& row, std::int64_t time, int fanout) {
+  const auto times =
+      graph_.entries.times.subspan(static_cast<std::size_t>(row.begin - graph_.indices.data()), row.degree);
+  auto [begin, end] = admitted(times, time, time_rule_);
+  const auto most = static_cast<std::uint32_t>(fanout);  // kAllNeighbors: no limit
+  if (time_rule_.strategy == TimeStrategy::kLast && end - begin > most) begin = end - most;
+  row.begin += begin;
+  row.degree = end - begin;
+  first_places_.push_back(begin);
+}
+
+/// The lane that has the draws of a row of the block, as NeighborSampler::draw_lane().
+std::size_t TemporalSampler::draw_lane(std::size_t row, BatchKey key, std::uint32_t hop, std::uint32_t count) {
+  constexpr std::size_t kLanes = DrawLanes::kLanes;
+  if (row >= lanes_end_) {
+    NodeId dst[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) dst[lane] = rows_[std::min(row + lane, rows_.size() - 1)].dst;
+    lanes_.fill(key, hop, dst, count);
+    lanes_end_ = row + kLanes;
+  }
+  return row + kLanes - lanes_end_;
+}
+
+}  // namespace salient
