@@ -18,6 +18,7 @@
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
 #include "store/open_store.h"
+#include "store/synthetic.h"
 #include "store/synthetic_typed.h"
 
 namespace salient {
@@ -48,6 +49,8 @@ void visit_fields(Self& self, Visit&& field) {
 
 Dataset graph_of(const TypedBenchOptions& options) {
   if (!is_synthetic_typed_name(options.dataset)) {
+    require_option(!is_synthetic_name(options.dataset),
+                   "--dataset: of generated graphs synthetic:mag and synthetic:igbh");
     Dataset stored = open_store(options.dataset, /*num_threads=*/0, FeatureFile::kOrParts, GraphKind::kAny).dataset;
     require_option(stored.types.is_typed(), "--dataset: synthetic:mag, synthetic:igbh or a store of a typed graph");
     return stored;
