@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -26,10 +27,35 @@
 
 namespace salient {
 
+inline constexpr std::size_t kRowsAhead = 32;  // prefetch distance for row bounds
+
+/// Of a row that is read from end to end: the first lines, after which the processor sees what comes.
+template <class T>
+void prefetch_start(const T* row, std::uint32_t degree) {
+  static_assert(sizeof(T) == 4, "16 in a cache line");
+  constexpr std::uint32_t kLine = 16, kLines = 4;
+  for (std::uint32_t i = 0; i < std::min(degree, kLines * kLine); i += kLine) __builtin_prefetch(row + i);
+}
+
+/// Local ids and edges of the next hop have 31 bits. It looks at the rows only where the fanout does not settle it.
+/// @param dst       the destinations; the low half of a key is its node
+/// @param num_kept  (entries of a row) -> those that it keeps
+template <class Key, class NumKept>
+void require_countable(const CsrGraph& graph, std::span<const Key> dst, int fanout, NumKept num_kept) {
+  constexpr std::uint64_t kMost = std::numeric_limits<LocalId>::max();
+  std::uint64_t num_nodes = dst.size() * (std::uint64_t{static_cast<std::uint32_t>(fanout)} + 1);
+  if (num_nodes <= kMost) return;
+  num_nodes = dst.size();
+  for (std::size_t i = 0; i < dst.size(); ++i) {
+    if (i + kRowsAhead < dst.size()) __builtin_prefetch(&graph.indptr[static_cast<NodeId>(dst[i + kRowsAhead])]);
+    num_nodes += num_kept(graph.degree(static_cast<NodeId>(dst[i])));
+  }
+  if (num_nodes > kMost) fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop", Topic::kBatch);
+}
+
 class HopStages {
  protected:
   static constexpr std::size_t kBlockRows = 256;
-  static constexpr std::size_t kRowsAhead = 32;  // prefetch distance for row bounds
   static constexpr std::size_t kGroupEdges = 16;
 
   /// What entries are drawn from: a row, or a part of it.
@@ -54,14 +80,6 @@ class HopStages {
       fail(ErrorKind::kUsage, "neighbours are to be drawn by weight, and the edges of this graph have no weights");
   }
 
-  /// Of a row that is read from end to end: the first lines, after which the processor sees what comes.
-  template <class T>
-  static void prefetch_start(const T* row, std::uint32_t degree) {
-    static_assert(sizeof(T) == 4, "16 in a cache line");
-    constexpr std::uint32_t kLine = 16, kLines = 4;
-    for (std::uint32_t i = 0; i < std::min(degree, kLines * kLine); i += kLine) __builtin_prefetch(row + i);
-  }
-
   /// Entries that are kept of a row; of weighted draws at most.
   std::uint32_t num_kept(std::uint32_t degree, int fanout) const {
     const auto limit = static_cast<std::uint32_t>(fanout);  // kAllNeighbors becomes 2^32 - 1: no limit
@@ -82,6 +100,20 @@ class HopStages {
       num_edges += static_cast<LocalId>(num_drawable(weights_of(rows_[i]), limit));
       hop.indptr[first + i + 1] = num_edges;
     }
+  }
+
+  /// The lane that has the draws of row i. Rows that draw have equal counts; they come in ascending order.
+  /// @param dst_of  of a row from i on; behind the last row of any, as its draws are not used
+  template <class DstOf>
+  std::size_t draw_lane(std::size_t i, BatchKey key, std::uint32_t hop, std::uint32_t count, DstOf dst_of) {
+    constexpr std::size_t kLanes = DrawLanes::kLanes;
+    if (i >= lanes_end_) {
+      NodeId dst[kLanes];
+      for (std::size_t lane = 0; lane < kLanes; ++lane) dst[lane] = dst_of(i + lane);
+      lanes_.fill(key, hop, dst, count);
+      lanes_end_ = i + kLanes;
+    }
+    return i + kLanes - lanes_end_;
   }
 
   /// Stage "pick" for one row. @param lane_of  gives the lane that has its draws, if there are any

@@ -5,7 +5,6 @@
 #include "sampler/temporal_sampler.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -60,27 +59,19 @@ void TemporalSampler::number_seeds(std::span<const NodeId> seeds, std::span<cons
 void TemporalSampler::sample_timed_hop(std::uint32_t hop_number, BatchKey key, MfgHop& hop) {
   const int fanout = rule_.fanouts[hop_number];
   const bool may_repeat = keeps_fanout_of_any_row(fanout, rule_.draw);
-  require_countable(fanout);
+  const auto kept_of = [&](std::uint32_t degree) { return num_kept(degree, fanout); };
+  require_countable(graph_, map_.ids(), fanout, kept_of);  // of whole rows
   sample_hop(
       map_, map_.size(), hop, [&](std::size_t first) { return read_rows(first, fanout, hop); },
       [&](std::size_t i, const Row& row, std::uint32_t count, const NodeId** picked) {
         const auto in_block = static_cast<std::size_t>(&row - rows_.data());
-        const auto lane_of = [&] { return draw_lane(in_block, key, hop_number, count); };
+        const auto dst_of = [&](std::size_t at) { return rows_[std::min(at, rows_.size() - 1)].dst; };
+        const auto lane_of = [&] { return draw_lane(in_block, key, hop_number, count, dst_of); };
         pick_row(row, count, {key, hop_number, may_repeat, first_places_[in_block]}, lane_of, picked);
         if (time_numbers_.size() < picked_.size()) time_numbers_.resize(picked_.size());
         std::fill_n(time_numbers_.begin() + (picked - picked_.data()), count, number_of_time(map_.ids()[i]));
       },
       [&](const NodeId* entry, std::size_t e) { return timed(time_numbers_[e], *entry); });
-}
-
-/// As NeighborSampler::require_countable(), of whole rows.
-void TemporalSampler::require_countable(int fanout) const {
-  constexpr std::uint64_t kMost = std::numeric_limits<LocalId>::max();
-  std::uint64_t num_nodes = map_.size() * (std::uint64_t{static_cast<std::uint32_t>(fanout)} + 1);
-  if (num_nodes <= kMost) return;
-  num_nodes = map_.size();
-  for (const TimedNode node : map_.ids()) num_nodes += num_kept(graph_.degree(static_cast<NodeId>(node)), fanout);
-  if (num_nodes > kMost) fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop", Topic::kBatch);
 }
 
 /// Stage "rows" for a block of them: bounds first, and when their times are on the way, what is admitted.
@@ -122,18 +113,6 @@ void TemporalSampler::narrow(Row& row, std::int64_t time, int fanout) {
   row.begin += begin;
   row.degree = end - begin;
   first_places_.push_back(begin);
-}
-
-/// The lane that has the draws of a row of the block, as NeighborSampler::draw_lane().
-std::size_t TemporalSampler::draw_lane(std::size_t row, BatchKey key, std::uint32_t hop, std::uint32_t count) {
-  constexpr std::size_t kLanes = DrawLanes::kLanes;
-  if (row >= lanes_end_) {
-    NodeId dst[kLanes];
-    for (std::size_t lane = 0; lane < kLanes; ++lane) dst[lane] = rows_[std::min(row + lane, rows_.size() - 1)].dst;
-    lanes_.fill(key, hop, dst, count);
-    lanes_end_ = row + kLanes;
-  }
-  return row + kLanes - lanes_end_;
 }
 
 }  // namespace salient

@@ -53,8 +53,6 @@ class TemporalSampler : private HopStages {
   void sample_timed_hop(std::uint32_t hop_number, BatchKey key, MfgHop& hop);
   std::span<const Row> read_rows(std::size_t first, int fanout, MfgHop& hop);
   void narrow(Row& row, std::int64_t time, int fanout);
-  void require_countable(int fanout) const;
-  std::size_t draw_lane(std::size_t row, BatchKey key, std::uint32_t hop, std::uint32_t count);
 
   TimeRule time_rule_;
   KeyMap<std::uint64_t> map_;

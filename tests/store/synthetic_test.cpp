@@ -9,26 +9,15 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/files/file_io.h"
 #include "core/half.h"
 #include "store/dataset_checks.h"
 #include "store/dataset_summary.h"
+#include "tests/support/dataset_digest.h"
 
 namespace salient {
 namespace {
 
-std::string digest_text(const Dataset& dataset) {
-  std::string text;
-  const auto add = [&](auto span) { text += to_hex(digest_of(std::as_bytes(span)).xxh3); };
-  add(dataset.graph.indptr);
-  add(dataset.graph.indices);
-  add(dataset.labels);
-  add(dataset.train);
-  add(dataset.valid);
-  add(dataset.test);
-  add(std::span(dataset.features.data, dataset.features.num_rows * dataset.features.row_bytes));
-  return text;
-}
+using test::digest_text;
 
 TEST(Synthetic, SameBytesForAnyThreadCountAndOtherBytesForAnotherSeed) {
   SyntheticOptions options = synthetic_like("arxiv", 0.05);

@@ -9,25 +9,15 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/files/file_io.h"
 #include "core/half.h"
 #include "store/dataset_checks.h"
 #include "store/typed_checks.h"
+#include "tests/support/dataset_digest.h"
 
 namespace salient {
 namespace {
 
-std::string digest_text(const Dataset& dataset) {
-  std::string text;
-  const auto add = [&](auto span) { text += to_hex(digest_of(std::as_bytes(span)).xxh3); };
-  add(dataset.graph.indptr);
-  add(dataset.graph.indices);
-  add(dataset.labels);
-  add(dataset.train);
-  for (const FeatureTable& table : dataset.type_features)
-    add(std::span(table.rows.data, table.rows.num_rows * table.rows.row_bytes));
-  return text;
-}
+using test::digest_text;
 
 /// Row of a slot of a relation at the i-th node of its destination type.
 std::span<const NodeId> row_of(const Dataset& dataset, std::size_t relation, NodeId i) {

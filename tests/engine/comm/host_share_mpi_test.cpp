@@ -10,11 +10,11 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "core/files/file_io.h"
 #include "engine/comm/mpi_communicator.h"
 #include "store/dataset_sharing.h"
 #include "store/graph_copy.h"
 #include "store/synthetic.h"
+#include "tests/support/dataset_digest.h"
 #include "tests/support/ranks.h"
 
 namespace salient {
@@ -56,20 +56,11 @@ TEST_F(HostShareTest, AFailureIsOneOnAllRanks) {
   EXPECT_TRUE(on_all_ranks(*comm, kind == static_cast<int>(ErrorKind::kHostMemory)));
 }
 
-std::string digest_text(const Dataset& dataset) {
-  std::string text = dataset.name + " " + dataset.source_kind + " " + dataset.fingerprint + " " +
-                     std::to_string(dataset.num_classes) + " " + std::to_string(dataset.feature_dim) + " " +
-                     std::to_string(static_cast<int>(dataset.feature_type)) + " " +
-                     std::to_string(dataset.is_symmetric);
-  const auto add = [&text](auto items) { text.append(" ").append(to_hex(digest_of(std::as_bytes(items)).xxh3)); };
-  add(dataset.graph.indptr);
-  add(dataset.graph.indices);
-  add(std::span(dataset.features.data, dataset.features.num_rows * dataset.features.row_bytes));
-  add(dataset.labels);
-  add(dataset.train);
-  add(dataset.valid);
-  add(dataset.test);
-  return text;
+std::string facts_and_digest(const Dataset& dataset) {
+  return dataset.name + " " + dataset.source_kind + " " + dataset.fingerprint + " " +
+         std::to_string(dataset.num_classes) + " " + std::to_string(dataset.feature_dim) + " " +
+         std::to_string(static_cast<int>(dataset.feature_type)) + " " + std::to_string(dataset.is_symmetric) +
+         test::digest_text(dataset);
 }
 
 /// Of all mappings of shared arrays in this process, by inode: kilobytes, each page divided by how many map it.
@@ -102,7 +93,7 @@ TEST_F(HostShareTest, AGeneratedDataSetStandsInMemoryOncePerHost) {
     return describe_shared(dataset, *memory);
   });
   if (launch.local_rank != 0) dataset = map_described(description);
-  bool is_same = digest_text(dataset) == digest_text(make_synthetic_dataset(options, 1));
+  bool is_same = facts_and_digest(dataset) == facts_and_digest(make_synthetic_dataset(options, 1));
   EXPECT_TRUE(on_all_ranks(*comm, is_same));
 
   std::string inodes;
