@@ -20,7 +20,8 @@ struct TypedHop {
   at::Tensor row_dst;        ///< int32 [rows] the destination of each row
   at::Tensor relation_rows;  ///< int32 [K] the rows that have entries, relation by relation, ascending
   std::vector<std::int64_t> relation_begin{};   ///< [R + 1] relation r has relation_rows[begin[r], begin[r + 1])
-  std::vector<std::int64_t> num_src_of_type{};  ///< [T] sources of each type: the first of its TypeRows::rows
+  std::vector<at::Tensor> nodes_of_type{};      ///< [T] TypeRows::rows of each type
+  std::vector<std::int64_t> num_src_of_type{};  ///< [T] sources of each type: the first of those
   std::vector<std::int64_t> num_dst_of_type{};  ///< [T] likewise
 };
 
