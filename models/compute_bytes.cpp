@@ -2,6 +2,7 @@
 #include "models/compute_bytes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -13,15 +14,19 @@
 namespace salient {
 namespace {
 
-/// Matrices of a layer at its peak. Rows: dst are those that it computes, src all that it reads, edge its entries.
-/// Widths: in, out.
+/// Matrices of a layer at its peak. Rows: dst are those that it computes, src all that it reads, edge its entries, row
+/// pairs of a destination and a relation that have entries. Widths: in, out.
 struct Matrices {
-  int dst_in = 0, src_in = 0, dst_out = 0, src_out = 0, edge_out = 0;
+  double dst_in = 0, src_in = 0, dst_out = 0, src_out = 0, edge_out = 0, row_in = 0, row_out = 0;
 
   Matrices& operator+=(const Matrices& more) {
     dst_in += more.dst_in, src_in += more.src_in, dst_out += more.dst_out, src_out += more.src_out;
-    edge_out += more.edge_out;
+    edge_out += more.edge_out, row_in += more.row_in, row_out += more.row_out;
     return *this;
+  }
+  Matrices operator*(double share) const {
+    return {dst_in * share,   src_in * share, dst_out * share, src_out * share,
+            edge_out * share, row_in * share, row_out * share};
   }
 };
 
@@ -35,20 +40,29 @@ class Counter {
   Counter(const LayerList& list, OpId id)
       : list_(list), id_(id), op_(list.at(id)), is_logits_(id + 1 == static_cast<OpId>(list.ops.size())) {}
 
+  /// Of one type or relation: a share of those of all, which are taken for equally frequent.
   LayerMatrices count() const {
-    return std::visit([this](const auto& what) { return of(what); }, op_.what);
+    const bool is_of_sources = op_.rows == RowSet::kSources;
+    const double share = op_.type == kEvery                        ? 1
+                         : op_.relation == kEvery || is_of_sources ? 1.0 / list_.num_types
+                                                                   : 1.0 / list_.num_relations;
+    const LayerMatrices found = std::visit([this](const auto& what) { return of(what); }, op_.what);
+    return {found.values * share, found.gradients * share};
   }
 
  private:
   /// Logits are counted apart.
   Matrices result() const {
     if (is_logits_) return {};
-    return op_.rows == RowSet::kSources ? Matrices{.src_out = 1} : Matrices{.dst_out = 1};
+    if (op_.rows == RowSet::kSources) return {.src_out = 1};
+    return op_.relation == kEvery ? Matrices{.dst_out = 1} : Matrices{.row_out = 1};
   }
   LayerMatrices value_and_gradient() const { return {result(), result()}; }
 
   LayerMatrices of(const Input&) const { return {}; }
+  LayerMatrices of(const Lookup&) const { return value_and_gradient(); }
   LayerMatrices of(const Aggregate& aggregate) const {
+    if (op_.relation != kEvery) return {{.row_in = 2}, {.row_in = 2}};  // in the order of rows and of relations
     LayerMatrices found{{.dst_in = 1}, {.dst_in = 1}};
     if (aggregate.kind == SumKind::kMean) return found;  // one operator with the product behind it; no other sum is
     found.values.dst_out = 1;
@@ -72,10 +86,16 @@ class Counter {
         found.values.dst_out += 1, found.values.edge_out = 5;
         found.gradients.edge_out = 2;
         break;
+      case AttentionKind::kRelationGat: found.gradients = {.src_out = 1, .row_out = 1}; break;
+      case AttentionKind::kHgt:  // as kDot, with queries and sums of each relation, before and behind its maps
+        found.values.row_out += 4, found.values.edge_out = 5, found.values.src_out = 2;  // its input is three matrices
+        found.gradients.row_out = 2, found.gradients.edge_out = 2, found.gradients.src_out = 2;
+        break;
     }
     return found;
   }
   LayerMatrices of(const Project&) const {
+    if (op_.type != kEvery) return of_type();
     const bool is_added = std::ranges::any_of(list_.ops, [this](const Op& reader) {  // where another one is
       const auto* combine = std::get_if<Combine>(&reader.what);
       if (combine == nullptr || combine->kind != CombineKind::kSum) return false;
@@ -84,10 +104,20 @@ class Counter {
     });
     return is_added ? LayerMatrices{} : value_and_gradient();
   }
+  /// Rows of a type are gathered for their product.
+  LayerMatrices of_type() const {
+    LayerMatrices found = value_and_gradient();
+    if (op_.relation != kEvery) return found;
+    const bool reads_input = std::holds_alternative<Input>(list_.at(op_.inputs.front()).what);
+    if (!reads_input) (op_.rows == RowSet::kSources ? found.values.src_in : found.values.dst_in) += 1;
+    return found;
+  }
   LayerMatrices of(const Normalise&) const { return value_and_gradient(); }
   LayerMatrices of(const Activate& activate) const {
     return {activate.negative_slope == 0 ? Matrices{} : result(), {}};  // in place
   }
+  LayerMatrices of(const Gelu&) const { return value_and_gradient(); }
+  LayerMatrices of(const Mix&) const { return {{.dst_out = 2}, result()}; }
   LayerMatrices of(const Drop& drop) const {
     if (!drop.is_by_node) return value_and_gradient();
     const Op& input = list_.at(op_.inputs.front());
@@ -103,6 +133,13 @@ class Counter {
   const bool is_logits_;
 };
 
+struct HopRows : MfgShape::Hop {
+  std::int64_t num_filled = 0;  ///< pairs of a destination and a relation that have entries, at most
+
+  HopRows(const MfgShape::Hop& hop, const LayerList& list)
+      : Hop(hop), num_filled(std::min(std::int64_t{hop.num_edges}, std::int64_t{hop.num_dst} * list.num_relations)) {}
+};
+
 /// A layer of the list.
 struct Layer {
   LayerMatrices matrices{};
@@ -110,12 +147,15 @@ struct Layer {
   std::vector<const Op*> attends{};
   bool has_maximum = false;         ///< the one aggregation that dense rows are made of sparse ones for
   bool multiplies_sources = false;  ///< before the edges
+  double features = 0;              ///< values that are mapped of each row of a typed graph, on average over its types
 };
 
 std::vector<Layer> layers_of(const LayerList& list) {
   std::vector<Layer> layers(static_cast<std::size_t>(list.num_layers));
   for (OpId id = 0; id < static_cast<OpId>(list.ops.size()) && list.at(id).layer < list.num_layers; ++id) {
     const Op& op = list.at(id);
+    if (std::holds_alternative<Input>(op.what) && op.type != kEvery)
+      layers.front().features += static_cast<double>(op.width) / list.num_types;
     Layer& layer = layers[static_cast<std::size_t>(op.layer)];
     const LayerMatrices more = Counter(list, id).count();
     layer.matrices.values += more.values;
@@ -128,9 +168,13 @@ std::vector<Layer> layers_of(const LayerList& list) {
   return layers;
 }
 
-std::int64_t values_of(const Matrices& count, const MfgShape::Hop& hop, std::int64_t in, std::int64_t out) {
-  return hop.num_dst * (count.dst_in * in + count.dst_out * out) +
-         hop.num_src * (count.src_in * in + count.src_out * out) + hop.num_edges * (count.edge_out * out);
+std::int64_t values_of(const Matrices& count, const HopRows& hop, std::int64_t in, std::int64_t out) {
+  const auto values = [&](std::int64_t rows, double of_in, double of_out) {
+    return static_cast<double>(rows) * (of_in * static_cast<double>(in) + of_out * static_cast<double>(out));
+  };
+  return std::llround(values(hop.num_dst, count.dst_in, count.dst_out) +
+                      values(hop.num_src, count.src_in, count.src_out) + values(hop.num_edges, 0, count.edge_out) +
+                      values(hop.num_filled, count.row_in, count.row_out));
 }
 
 /// Of one row between the last layer and the logits: what layers are joined to, and hidden layers of its own.
@@ -140,7 +184,7 @@ std::int64_t width_of_head(const LayerList& list, InputKind input) {
     const Op& op = list.at(id);
     if (op.layer < list.num_layers) continue;
     if (!std::holds_alternative<Combine>(op.what)) {
-      width += Counter(list, id).count().values.dst_out * op.width;
+      width += std::llround(Counter(list, id).count().values.dst_out * static_cast<double>(op.width));
       continue;
     }
     for (const OpId joined : op.inputs)
@@ -152,7 +196,7 @@ std::int64_t width_of_head(const LayerList& list, InputKind input) {
 /// Bytes that attention keeps of a hop's edges for a gradient by bins: on a GPU, in any order. Counted elsewhere, too.
 std::int64_t bytes_of_bins(const Op& op, const MfgShape::Hop& hop) {
   const Attend& attend = std::get<Attend>(op.what);
-  if (attend.kind == AttentionKind::kDot) return 0;
+  if (attend.kind != AttentionKind::kGat && attend.kind != AttentionKind::kGatv2) return 0;
   const Heads shape{attend.heads, op.width / attend.heads};
   const bool is_v2 = attend.kind == AttentionKind::kGatv2;
   if (!(is_v2 ? are_gatv2_bins_faster(shape, hop.num_src, hop.num_edges)
@@ -177,21 +221,23 @@ std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gra
   const std::vector<Layer> layers = layers_of(list);
   const bool is_training = gradients == Gradients::kAll;
   const std::int64_t head = width_of_head(list, input);
-  std::int64_t values = 0, peak = 0, kept_bytes = 0, in = options.in_dim;
+  const bool is_typed_model = is_typed(options.kind);
+  std::int64_t values = 0, peak = 0, kept_bytes = 0, in = is_typed_model ? options.hidden_dim : options.in_dim;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
-    const MfgShape::Hop& hop = mfg.hops[i];
-    const bool is_first = i == 0, has_logits = i + 1 == layers.size() && head == 0;
+    const HopRows hop(mfg.hops[i], list);
+    const bool is_first = i == 0 && !is_typed_model, has_logits = i + 1 == layers.size() && head == 0;
     Matrices of_values = layer.matrices.values, of_gradients = is_training ? layer.matrices.gradients : Matrices{};
     if (is_first) of_gradients.dst_in = 0;  // features have no gradient
     if (!is_training) {                     // nothing is kept for gradients, and no dropout made
-      of_values.dst_out = std::min(of_values.dst_out, has_logits ? 1 : 3);
+      of_values.dst_out = std::min(of_values.dst_out, has_logits ? 1.0 : 3.0);
       of_values.src_in = 0;
     }
     const bool is_sparse = is_first && input == InputKind::kSparse;
     if (is_sparse) values += values_of_sparse_input(in, hop, layer.out);
     if (is_sparse && !layer.has_maximum) in = layer.out;  // it multiplies first
     values += values_of(of_values, hop, in, layer.out);
+    values += std::llround(layer.features * static_cast<double>(hop.num_src));  // as f32
     // All features as f32: for the product before the edges, or made of sparse ones.
     if (is_first && (is_sparse ? layer.has_maximum : layer.multiplies_sources)) values += hop.num_src * in;
     if (is_training)

@@ -11,8 +11,8 @@
 namespace salient {
 
 ConvStack::ConvStack(const ModelOptions& options, const MakeConv& make_conv)
-    : ConvStack(options, make_conv, options.jk == JumpingKnowledge::kNone ? Last::kLogits : Last::kHidden) {
-  if (jk_ != JumpingKnowledge::kNone)
+    : ConvStack(options, make_conv, reads_out(options) ? Last::kHidden : Last::kLogits) {
+  if (reads_out(options))
     lin_ = register_module("lin", std::make_shared<Linear>(read_out_dim(options), options.num_classes, Bias::kYes));
 }
 

@@ -1,4 +1,4 @@
-// models/conv_stack.h - what sage, gat, gatv2, gcn and gin have around their convolutions, the same for all of them:
+// models/conv_stack.h - what all models but sage-ri have around their convolutions, the same for all of them:
 // residual connections, normalisation, ReLU, dropout, jumping knowledge.
 #pragma once
 
@@ -28,7 +28,7 @@ class Conv : public ParameterOwner {
 /// h_0 = x; h_{i+1} = D(relu(norm(conv_i(h_i) + R_i(h_i)))), D being dropout; the last convolution alone, without any
 /// of these, gives the logits. R is 0; with residual connections the identity, or a linear map where the width changes.
 /// With jumping knowledge the last convolution is like the others, and the logits are lin(h_1 | ... | h_L) for kCat,
-/// lin(max(h_1, ..., h_L)) for kMax.
+/// lin(max(h_1, ..., h_L)) for kMax. So it is for models that always reads_out(): the logits are lin(h_L).
 ///
 /// Parameter names: convs.I, norms.I (torch's BatchNorm1d or LayerNorm) and lin are those of PyG's BasicGNN, such as
 /// torch_geometric.nn.GraphSAGE(..., norm=torch.nn.LayerNorm(hidden), jk="cat"); R_I is res_linears.I.
@@ -68,7 +68,7 @@ class ConvStack : public Model {
   std::vector<std::shared_ptr<Conv>> convs_;
   std::vector<std::shared_ptr<Norm>> norms_;        ///< [num_hidden_], or none
   std::vector<std::shared_ptr<Linear>> residuals_;  ///< [num_hidden_] null for the identity, or none
-  std::shared_ptr<Linear> lin_;                     ///< null without jumping knowledge
+  std::shared_ptr<Linear> lin_;                     ///< null where the last convolution gives the logits
 };
 
 }  // namespace salient

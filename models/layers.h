@@ -50,6 +50,7 @@ class Linear : public ParameterOwner {
   /// y + b, of a product().
   at::Tensor with_bias(const at::Tensor& y) const;
   const at::Tensor& weight() const { return weight_; }
+  const at::Tensor& bias() const { return bias_; }  ///< undefined without one
 
  private:
   PygInit init_;
@@ -92,6 +93,15 @@ class LayerNorm : public Norm {
  public:
   explicit LayerNorm(std::int64_t dim) : Norm(dim) {}
   at::Tensor forward(const at::Tensor& x) override;
+};
+
+/// A module that only holds others, under names: what PyG has as ModuleDict.
+class ModuleDict : public torch::nn::Module {
+ public:
+  template <class M>
+  std::shared_ptr<M> add(const std::string& name, std::shared_ptr<M> module) {
+    return register_module(name, std::move(module));
+  }
 };
 
 /// A module that only holds others, under the names "0", "1", ... : what PyG's models call `convs`.

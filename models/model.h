@@ -17,6 +17,11 @@ namespace salient {
 /// Parameter names equal PyG's, so state dictionaries load there and back. Dropout happens in training mode alone.
 class Model : public torch::nn::Module {
  public:
+  /// What layer 0 reads of a batch: its features as they are; of a typed graph a row [hidden] of each node, made of its
+  /// type's features or learned. A part of a graph is a batch, too: of `types` and `nodes` alone.
+  /// @throws Error{kInternal} if the batch has none.
+  virtual InputRows input(const BatchView& batch);
+
   /// Layer `i` (0 = outermost) with what follows it up to the next layer: residual, norm, activation, dropout. Usable
   /// on a whole graph as one hop: sampled training and layer-wise inference share this code. In evaluation mode the key
   /// may be empty, and a row of the result depends on that row and its entries alone.
@@ -25,8 +30,8 @@ class Model : public torch::nn::Module {
   virtual at::Tensor layer(int i, const HopView& hop, const InputRows& x, const DropoutKey& key) = 0;
 
   /// What comes after the last layer.
-  /// @param h  [num_layers + 1]: the batch's x, then each layer's result, all cut to the seeds' rows; all but the last
-  ///           may be undefined unless head_reads_all_layers(). Layers' results are dense.
+  /// @param h  [num_layers + 1]: the batch's input(), then each layer's result, all cut to the seeds' rows; all but the
+  ///           last may be undefined unless head_reads_all_layers(). Layers' results are dense.
   /// @return   logits [S, num_classes] f32
   virtual at::Tensor head(const std::vector<InputRows>& h, const DropoutKey& key);
 
@@ -48,7 +53,7 @@ class Model : public torch::nn::Module {
 
 /// A model on the host, in training mode, that computes as `numerics` says on whichever device it moves to.
 ///
-/// @throws Error{kUsage} with the first of problems_of(options).
+/// @throws Error{kUsage} with the first of problems_of(options), or obstacle_in_types() of them.
 /// Determinism: parameters depend on the options alone, not on torch's generator, device or rank.
 std::shared_ptr<Model> make_model(const ModelOptions& options, const Numerics& numerics = {});
 

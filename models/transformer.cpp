@@ -18,7 +18,7 @@ class TransformerConv : public Conv {
 
   at::Tensor forward(const HopView& hop, const InputRows& x) override {
     const InputRows sources = x.first(hop.num_src), own = x.first(hop.num_dst);
-    return dot_attention(hop, query_->forward(own), key_->forward(sources), value_->forward(sources), heads_,
+    return dot_attention(hop, {query_->forward(own), key_->forward(sources), value_->forward(sources)}, heads_,
                          numerics().gradient_order) +
            skip_->forward(own);
   }

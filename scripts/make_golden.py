@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch.nn import BatchNorm1d, LayerNorm, LeakyReLU, Linear, ModuleList, ReLU, Sequential
 from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, SAGEConv, TransformerConv
+import typed_golden
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "models" / "golden"
 
@@ -209,6 +210,12 @@ def save(tensors, path, metadata):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
+def save_hops(tensors, hops):
+    for i, (_, num_src, indptr, indices, *_) in enumerate(hops):
+        tensors[f"hop.{i}.indptr"], tensors[f"hop.{i}.indices"] = indptr.int(), indices.int()
+        tensors[f"hop.{i}.num_src"] = torch.tensor(num_src, dtype=torch.int32)
+
+
 def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=False, **options):
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
@@ -229,9 +236,7 @@ def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=F
     tensors.update({f"updated.{key}": value.detach().clone() for key, value in model.named_buffers()})
     if has_degrees:
         tensors["degrees"] = degrees.int()
-    for i, (num_dst, num_src, indptr, indices, *_) in enumerate(hops):
-        tensors[f"hop.{i}.indptr"], tensors[f"hop.{i}.indices"] = indptr.int(), indices.int()
-        tensors[f"hop.{i}.num_src"] = torch.tensor(num_src, dtype=torch.int32)
+    save_hops(tensors, hops)
     metadata = {"magic": "salient golden", "version": "1", "model": model_name, "hidden_dim": str(dims[1]),
                 "num_layers": str(len(hops)), "num_classes": str(dims[-1]), "tolerance": "1e-5",
                 **{key: str(value) for key, value in options.items()}}
@@ -240,8 +245,52 @@ def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=F
     print(f"{path.name}: {path.stat().st_size} bytes, loss {loss.item():.6f}")
 
 
+def write_typed(name, model_name, fanouts, seed, hidden=12, **options):
+    """A batch with an isolated type, one that no relation leads to, one without features, a self relation, two between
+    the same types, one without entries, and empty slots."""
+    dot = "" if model_name == "hgt" else "."  # HGTConv has no types with a dot
+    types = typed_golden.Types([("paper", 60, 7), ("author", 50, 0), (f"sub{dot}ject", 40, 3), ("alone", 45, 2)],
+                               [(0, 0, "cites"), (1, 0, "writes"), (0, 1, "rev_writes"), (2, 0, "about"),
+                                (1, 1, "knows"), (1, 0, "reviews")])
+    generator = torch.Generator().manual_seed(seed)
+    torch.manual_seed(seed)
+    batch = typed_golden.sample_batch(types, generator, 6, fanouts, without_entries=4)
+    num_classes = 5
+    y = torch.randint(0, num_classes, (6,), generator=generator)
+    model = typed_golden.MODELS[model_name](types, hidden, len(fanouts), num_classes, **options)
+    with torch.no_grad():  # so that no parameter is 0 or 1 by chance of its initial value
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+    state = {f"state.{key}": value.detach().clone() for key, value in model.state_dict().items()}
+    logits = model(batch)
+    loss = F.nll_loss(F.log_softmax(logits, -1), y)
+    loss.backward()
+    tensors = {"nodes": batch.nodes.int(), "node_type": batch.node_type.int(), "y": y.int(), "logits": logits.detach(),
+               "loss": loss.detach(), **state}
+    tensors.update({f"x.{t}": x for t, x in batch.x.items()})
+    tensors.update({f"grad.{key}": torch.zeros_like(value) if value.grad is None else value.grad
+                    for key, value in model.named_parameters()})
+    tensors.update({f"updated.{key}": value.detach().clone() for key, value in model.named_buffers()})
+    save_hops(tensors, batch.hops)
+    metadata = {"magic": "salient golden", "version": "1", "model": model_name, "hidden_dim": str(hidden),
+                "num_layers": str(len(fanouts)), "num_classes": str(num_classes), "tolerance": "1e-5", **types.text(),
+                **{key: str(value) for key, value in options.items()}}
+    path = OUT / f"{name}.safetensors"
+    save(tensors, path, metadata)
+    print(f"{path.name}: {path.stat().st_size} bytes, loss {loss.item():.6f}")
+
+
 def main():
     OUT.mkdir(exist_ok=True)
+    write_typed("rgcn", "rgcn", [3, 4], 21)
+    write_typed("rgcn_bases", "rgcn", [3, 4], 22, bases=2, norm="layer", residual=True)
+    write_typed("rgcn_blocks", "rgcn", [3, 4], 23, blocks=3, jk="cat")
+    write_typed("rsage", "rsage", [3, 4], 24)
+    write_typed("rsage_batch_norm", "rsage", [3, 4], 25, norm="batch", jk="max")
+    write_typed("rgat", "rgat", [3, 4], 26)
+    write_typed("rgat_heads", "rgat", [3, 4], 27, heads=4, residual=True)
+    write_typed("hgt", "hgt", [3, 4], 28)
+    write_typed("hgt_heads", "hgt", [3, 4], 29, heads=3, norm="layer", jk="cat")
     write("sage_f32", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 1)
     write("sage_f16", "sage", [16, 24, 7], [5, 10], 9, torch.float16, 2)
     write("gat", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 3)

@@ -29,11 +29,11 @@ void add_batch(BatchWork& work, const Dataset& dataset, const LayerList& layers,
   const auto hop_of = [&](int layer) -> const MfgShape::Hop& { return shape.hops[static_cast<std::size_t>(layer)]; };
   for (const RowProduct& product : products_of(layers, ProductOrder::kAsListed)) {
     const int passes = product.reads_features ? 2 : 3;  // forward, gradient of the weight, and of the input
-    work.operations += 2.0 * passes * hop_of(product.layer).num_dst *
+    work.operations += 2.0 * product.share * passes * hop_of(product.layer).num_dst *
                        width_of(dataset, product.in, product.reads_features) * static_cast<double>(product.out);
   }
   for (const RowSum& sum : sums_of(layers))
-    work.aggregated_bytes += (sum.reads_features ? 1 : 2) * 4.0 * hop_of(sum.layer).num_edges *
+    work.aggregated_bytes += (sum.reads_features ? 1 : 2) * 4.0 * sum.share * hop_of(sum.layer).num_edges *
                              width_of(dataset, sum.width, sum.reads_features);
   const auto nodes = static_cast<double>(shape.num_nodes);
   double edges = 0;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
+#include <utility>
 
 namespace salient {
 namespace {
@@ -11,7 +13,7 @@ const Op& input_of(const LayerList& list, const Op& op) { return list.at(op.inpu
 
 bool is_trained(const Op& op) {
   return std::holds_alternative<Project>(op.what) || std::holds_alternative<Attend>(op.what) ||
-         std::holds_alternative<Normalise>(op.what);
+         std::holds_alternative<Normalise>(op.what) || std::holds_alternative<Lookup>(op.what);
 }
 
 /// Whether all that it reads does.
@@ -31,24 +33,63 @@ bool is_joined_product(const LayerList& list, const Op& op) {
          });
 }
 
-std::vector<ParameterShape> parameters_of(const LayerList& list) {
-  std::vector<ParameterShape> found;
-  const auto add = [&](const std::string& name, std::vector<std::int64_t> shape) {
-    if (!name.empty()) found.push_back({name, std::move(shape)});
-  };
-  for (const Op& op : list.ops) {
-    if (const auto* project = std::get_if<Project>(&op.what)) {
-      add(project->weight, {op.width, input_of(list, op).width});
-      add(project->bias, {op.width});
-    } else if (const auto* attend = std::get_if<Attend>(&op.what)) {
-      for (const std::string& name : attend->vectors) add(name, {1, attend->heads, op.width / attend->heads});
-      add(attend->bias, {op.width});
-    } else if (const auto* norm = std::get_if<Normalise>(&op.what)) {
-      add(norm->name + ".weight", {op.width});
-      add(norm->name + ".bias", {op.width});
-    }
+namespace {
+
+/// Parameters of one operation after the other; one that several share comes with the first.
+class Shapes {
+ public:
+  explicit Shapes(const LayerList& list) : list_(list) {}
+
+  void add(const Op& op) {
+    std::visit([&](const auto& what) { of(op, what); }, op.what);
   }
-  return found;
+  std::vector<ParameterShape> take() { return std::move(found_); }
+
+ private:
+  void add(const std::string& name, std::vector<std::int64_t> shape) {
+    if (!name.empty() && names_.insert(name).second) found_.push_back({name, std::move(shape)});
+  }
+
+  template <class What>
+  void of(const Op&, const What&) {}  // the others have none
+  void of(const Op& op, const Lookup& lookup) { add(lookup.weight, {lookup.num_rows, op.width}); }
+  void of(const Op& op, const Project& project) {
+    const std::int64_t in = input_of(list_, op).width, parts = project.num_parts, relations = project.num_relations;
+    switch (project.form) {
+      case WeightForm::kRows: add(project.weight, {op.width, in}); break;
+      case WeightForm::kColumns: add(project.weight, {in, op.width}); break;
+      case WeightForm::kOfRelation: add(project.weight, {relations, in, op.width}); break;
+      case WeightForm::kBlocks: add(project.weight, {relations, parts, in / parts, op.width / parts}); break;
+      case WeightForm::kBases: add(project.weight, {parts, in, op.width}); break;
+    }
+    add(project.shares, {relations, parts});
+    add(project.bias, {op.width});
+  }
+  void of(const Op& op, const Attend& attend) {
+    const std::int64_t heads = attend.heads, channels = op.width / heads;
+    for (const std::string& name : attend.vectors) add(name, {1, heads, channels});
+    for (const std::string& name : attend.maps)
+      add(name, {heads * static_cast<std::int64_t>(attend.scales.size()), channels, channels});
+    for (const std::string& name : attend.scales) add(name, {1, heads});
+    add(attend.bias, {op.width});
+  }
+  void of(const Op& op, const Normalise& norm) {
+    add(norm.name + ".weight", {op.width});
+    add(norm.name + ".bias", {op.width});
+  }
+  void of(const Op&, const Mix& mix) { add(mix.gate, {1}); }
+
+  const LayerList& list_;
+  std::set<std::string> names_;
+  std::vector<ParameterShape> found_;
+};
+
+}  // namespace
+
+std::vector<ParameterShape> parameters_of(const LayerList& list) {
+  Shapes shapes(list);
+  for (const Op& op : list.ops) shapes.add(op);
+  return shapes.take();
 }
 
 std::int64_t num_parameters(const LayerList& list) {
@@ -68,13 +109,20 @@ std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order) {
     const Op& op = list.ops[i];
     if (const auto* project = std::get_if<Project>(&op.what)) {
       product_of[i] = found.size();
-      found.push_back({op.layer, op.rows, input_of(list, op).width, op.width, !project->bias.empty(),
+      const std::int64_t blocks = project->form == WeightForm::kBlocks ? project->num_parts : 1;
+      found.push_back({op.layer, op.rows, input_of(list, op).width / blocks, op.width, !project->bias.empty(),
                        has_features_before(list, op)});
+      if (op.type != kEvery) found.back().share = 1.0 / list.num_types;
     } else if (const auto* attend = std::get_if<Attend>(&op.what);
                attend != nullptr && attend->kind == AttentionKind::kGat && order == ProductOrder::kSumsFirst) {
       RowProduct& product = found[product_of[static_cast<std::size_t>(op.inputs.front())]];
       product.rows = op.rows;
       product.reads_features = false;  // but sums whose weights are trained
+    } else if (attend != nullptr && attend->kind == AttentionKind::kHgt) {
+      // Of each relation's rows: queries with k_rel, sums with v_rel.
+      const double share = 1.0 / list.num_types;
+      found.insert(found.end(), 2 * attend->scales.size(),
+                   {.layer = op.layer, .in = op.width / attend->heads, .out = op.width, .share = share});
     } else if (is_joined_product(list, op)) {
       found.back().is_added = true;
     }
@@ -87,7 +135,8 @@ std::vector<RowSum> sums_of(const LayerList& list) {
   for (const Op& op : list.ops)
     if (std::holds_alternative<Aggregate>(op.what) || std::holds_alternative<Maximum>(op.what) ||
         std::holds_alternative<Attend>(op.what))
-      found.push_back({op.layer, op.width, has_features_before(list, op)});
+      found.push_back(
+          {op.layer, op.width, has_features_before(list, op), op.relation == kEvery ? 1.0 : 1.0 / list.num_relations});
   return found;
 }
 

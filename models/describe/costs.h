@@ -36,6 +36,7 @@ struct RowProduct {
   bool has_bias = false;
   bool reads_features = false;  ///< its input does: training needs no gradient of that
   bool is_added = false;        ///< to the product before it, see is_joined_product()
+  double share = 1;             ///< of those rows: of one node type, all types being taken for equally frequent
 };
 
 /// Attention of gat sums rows with weights that are known before: the product in front of it may come behind it, with
@@ -56,6 +57,7 @@ struct RowSum {
   int layer = 0;
   std::int64_t width = 0;
   bool reads_features = false;  ///< what it sums does
+  double share = 1;             ///< of the entries: of one relation, all being taken for equally frequent
 };
 
 /// In the order of the list.

@@ -3,65 +3,16 @@
 
 #include "core/error.h"
 #include "models/describe/layer_list.h"
+#include "models/describe/typed_layers.h"
+#include "models/describe/writer.h"
 
 namespace salient {
 namespace {
 
-/// A list while it is written. `x` is an earlier operation, `name` is PyG's.
-class Writer {
- public:
-  explicit Writer(const ModelOptions& options) : o_(options) { list_.num_layers = options.num_layers; }
-
-  void begin_layer(int layer) { layer_ = layer; }
-  OpId input() { return add(Input{}, {}, o_.in_dim, RowSet::kSources); }
-  OpId aggregate(SumKind kind, OpId x, std::string eps = {}) {
-    return add(Aggregate{kind, std::move(eps)}, {x}, width(x));
-  }
-  OpId maximum(OpId x) { return add(Maximum{}, {x}, width(x)); }
-  OpId attend(Attend attend, std::vector<OpId> inputs) {
-    const std::int64_t columns = width(inputs.front());
-    return add(std::move(attend), std::move(inputs), columns);
-  }
-  OpId project(Project names, OpId x, std::int64_t out, RowSet rows = RowSet::kDestinations) {
-    return add(std::move(names), {x}, out, rows);
-  }
-  OpId linear(const std::string& name, OpId x, std::int64_t out, RowSet rows = RowSet::kDestinations) {
-    return project({name + ".weight", name + ".bias"}, x, out, rows);
-  }
-  OpId normalise(NormKind kind, std::string name, OpId x) {
-    return add(Normalise{kind, std::move(name)}, {x}, width(x));
-  }
-  OpId activate(OpId x, double negative_slope = 0) { return add(Activate{negative_slope}, {x}, width(x)); }
-  OpId drop(OpId x, Drop drop, RowSet rows = RowSet::kDestinations) { return add(drop, {x}, width(x), rows); }
-  OpId sum(OpId a, OpId b) { return add(Combine{CombineKind::kSum}, {a, b}, width(a)); }
-  OpId largest(std::vector<OpId> inputs) {
-    const std::int64_t columns = width(inputs.front());
-    return add(Combine{CombineKind::kMax}, std::move(inputs), columns);
-  }
-  OpId concat(std::vector<OpId> inputs) {
-    std::int64_t columns = 0;
-    for (const OpId input : inputs) columns += width(input);
-    return add(Combine{CombineKind::kConcat}, std::move(inputs), columns);
-  }
-
-  std::int64_t width(OpId id) const { return list_.ops[static_cast<std::size_t>(id)].width; }
-  LayerList take() { return std::move(list_); }
-
- private:
-  OpId add(What what, std::vector<OpId> inputs, std::int64_t columns, RowSet rows = RowSet::kDestinations) {
-    list_.ops.push_back({std::move(what), layer_, std::move(inputs), rows, columns});
-    return static_cast<OpId>(list_.ops.size()) - 1;
-  }
-
-  const ModelOptions& o_;
-  LayerList list_;
-  int layer_ = 0;
-};
-
 /// SAGEConv, with what it takes of the neighbours' rows and with the rows' own.
 OpId sage_convolution(Writer& write, const std::string& name, OpId neighbours, OpId self, std::int64_t out) {
   const OpId around = write.project({name + ".lin_l.weight"}, neighbours, out);
-  return write.sum(around, write.project({name + ".lin_r.weight"}, self, out));
+  return write.sum({around, write.project({name + ".lin_r.weight"}, self, out)});
 }
 
 OpId gcn_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, GcnNorm norm) {
@@ -77,20 +28,20 @@ OpId gin_convolution(Writer& write, const std::string& name, OpId x, std::int64_
 
 OpId gat_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
   const OpId z = write.project({name + ".lin.weight"}, x, out, RowSet::kSources);
-  return write.attend({AttentionKind::kGat, heads, {name + ".att_src", name + ".att_dst"}}, {z});
+  return write.attend({AttentionKind::kGat, heads, {name + ".att_src", name + ".att_dst"}}, {z}, out);
 }
 
 OpId gatv2_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
   const OpId l = write.linear(name + ".lin_l", x, out, RowSet::kSources), r = write.linear(name + ".lin_r", x, out);
-  return write.attend({AttentionKind::kGatv2, heads, {name + ".att"}, name + ".bias"}, {l, r});
+  return write.attend({AttentionKind::kGatv2, heads, {name + ".att"}, name + ".bias"}, {l, r}, out);
 }
 
 OpId transformer_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
   const OpId query = write.linear(name + ".lin_query", x, out);
   const OpId key = write.linear(name + ".lin_key", x, out, RowSet::kSources);
   const OpId value = write.linear(name + ".lin_value", x, out, RowSet::kSources);
-  const OpId sums = write.attend({AttentionKind::kDot, heads}, {query, key, value});
-  return write.sum(sums, write.linear(name + ".lin_skip", x, out));
+  const OpId sums = write.attend({AttentionKind::kDot, heads}, {query, key, value}, out);
+  return write.sum({sums, write.linear(name + ".lin_skip", x, out)});
 }
 
 /// The convolution of a layer of a stack. @param is_hidden  false: its result are the logits
@@ -107,6 +58,10 @@ OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool i
     case ModelKind::kGcn: return gcn_convolution(write, name, x, out, o.gcn_norm);
     case ModelKind::kGatv2: return gatv2_convolution(write, name, x, out, heads);
     case ModelKind::kTransformer: return transformer_convolution(write, name, x, out, heads);
+    case ModelKind::kRgcn: return rgcn_convolution(write, o, name, x, is_hidden);
+    case ModelKind::kRsage: return rsage_convolution(write, o, name, x, is_hidden);
+    case ModelKind::kRgat: return rgat_convolution(write, o, name, x);
+    case ModelKind::kHgt: return hgt_convolution(write, o, name, x);
     case ModelKind::kSageRi: break;  // is no stack
   }
   fail(ErrorKind::kInternal, "a model without a convolution");
@@ -116,17 +71,17 @@ OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool i
 LayerList conv_stack(const ModelOptions& o) {
   const bool is_gin = o.kind == ModelKind::kGin, has_jk = o.jk != JumpingKnowledge::kNone;
   Writer write(o);
-  OpId h = write.input();
+  OpId h = is_typed(o.kind) ? typed_input(write, o) : write.input(o.in_dim);
   std::vector<OpId> layers;
   for (int i = 0; i < o.num_layers; ++i) {
-    const bool is_hidden = is_gin || has_jk || i + 1 < o.num_layers;
+    const bool is_hidden = reads_out(o) || i + 1 < o.num_layers;
     const std::string number = std::to_string(i);
     write.begin_layer(i);
     const OpId x = h;
     h = convolution(write, o, i, x, is_hidden);
     if (!is_hidden) return write.take();
     if (o.residual)
-      h = write.sum(h, write.width(x) == write.width(h) ? x : write.linear("res_linears." + number, x, o.hidden_dim));
+      h = write.sum({h, write.width(x) == write.width(h) ? x : write.linear("res_linears." + number, x, o.hidden_dim)});
     if (o.norm != NormKind::kNone) h = write.normalise(o.norm, "norms." + number, h);
     h = write.activate(h);
     if (!is_gin) h = write.drop(h, {.stream = static_cast<std::uint32_t>(i)});
@@ -147,7 +102,7 @@ LayerList sage_ri(const ModelOptions& o) {
   const auto drop = [&](OpId x, int layer, std::uint32_t mask, RowSet rows = RowSet::kDestinations) {
     return write.drop(x, {.stream = static_cast<std::uint32_t>(layer) * 4 + mask, .is_by_node = true}, rows);
   };
-  OpId x = drop(write.input(), 0, kInput, RowSet::kSources);
+  OpId x = drop(write.input(o.in_dim), 0, kInput, RowSet::kSources);
   std::vector<OpId> all{x};
   for (int i = 0; i < o.num_layers; ++i) {
     const std::string number = std::to_string(i);
@@ -156,7 +111,7 @@ LayerList sage_ri(const ModelOptions& o) {
     const OpId h =
         sage_convolution(write, "convs." + number, write.aggregate(SumKind::kMean, neighbours), self, o.hidden_dim);
     const OpId out = drop(write.activate(write.normalise(NormKind::kBatch, "bns." + number, h), kSlope), i, kOutput);
-    x = write.sum(out, i == 0 ? write.linear("res_linears.0", x, o.hidden_dim) : x);
+    x = write.sum({out, i == 0 ? write.linear("res_linears.0", x, o.hidden_dim) : x});
     all.push_back(x);
   }
   write.begin_layer(o.num_layers);
@@ -169,7 +124,11 @@ LayerList sage_ri(const ModelOptions& o) {
 }  // namespace
 
 LayerList describe(const ModelOptions& options) {
-  return options.kind == ModelKind::kSageRi ? sage_ri(options) : conv_stack(options);
+  if (options.kind == ModelKind::kSageRi) return sage_ri(options);
+  if (!is_typed(options.kind) || options.types.is_typed()) return conv_stack(options);
+  ModelOptions smallest = options;
+  smallest.types = {.node_types = {{"node", 1, options.in_dim}}, .relations = {{0, 0, "edge"}}};
+  return conv_stack(smallest);
 }
 
 }  // namespace salient

@@ -16,12 +16,18 @@ namespace salient {
 /// these; of the head the seeds. An operation reads as many rows of its inputs as it has.
 enum class RowSet : std::uint8_t { kSources, kDestinations };
 
-enum class AttentionKind : std::uint8_t { kGat, kGatv2, kDot };
+enum class AttentionKind : std::uint8_t { kGat, kGatv2, kDot, kRelationGat, kHgt };
 enum class CombineKind : std::uint8_t { kSum, kConcat, kMax };
 
-/// The rows of the batch's features.
+/// The rows of the batch's features; of a typed graph those of one type.
 struct Input {
   bool operator==(const Input&) const = default;
+};
+/// Rows that are learned, one for each node of a type.
+struct Lookup {
+  std::string weight{};  ///< [num_rows, width]
+  std::int64_t num_rows = 0;
+  bool operator==(const Lookup&) const = default;
 };
 /// Over the entries of each row. One input, of the sources.
 struct Aggregate {
@@ -35,18 +41,35 @@ struct Maximum {
 };
 /// As Aggregate, with weights from the rows themselves. kGat has one input, the sources; kGatv2 two: sources and
 /// destinations; kDot three: queries of the destinations, keys and values of the sources. The first two attend to a row
-/// itself, too.
+/// itself, too. Of typed graphs: kRelationGat is kGat over the entries of one relation alone, with two inputs, sources
+/// and destinations; kHgt has one input, the sources' keys, queries and values side by side, and attends to the entries
+/// of all relations at once, see models/hgt.h.
 struct Attend {
   AttentionKind kind = AttentionKind::kGat;
   int heads = 1;
   std::vector<std::string> vectors{};  ///< parameters [1, heads, width / heads]: att_src, att_dst | att
   std::string bias{};                  ///< parameter [width]; "" = none
+  std::vector<std::string> maps{};     ///< of kHgt: k_rel, v_rel [heads * relations, width / heads, width / heads]
+  std::vector<std::string> scales{};   ///< of kHgt: p_rel of each relation [1, heads]
   bool operator==(const Attend&) const = default;
+};
+/// How a parameter has the weight W [width, width of the input] of a product. Of the last three all relations share
+/// one, and each has its part.
+enum class WeightForm : std::uint8_t {
+  kRows,        ///< W
+  kColumns,     ///< W^T
+  kOfRelation,  ///< [relations, in, width]: W^T of each
+  kBlocks,      ///< [relations, parts, in / parts, width / parts]: the blocks on the diagonal of W^T, all else is 0
+  kBases,       ///< [parts, in, width]: W^T is their sum, each times a number of the relation's row of `shares`
 };
 /// x W^T + b
 struct Project {
-  std::string weight{};  ///< [width, width of the input]
-  std::string bias{};    ///< [width]; "" = none
+  std::string weight{};
+  std::string bias{};  ///< [width]; "" = none
+  WeightForm form = WeightForm::kRows;
+  int num_relations = 0;
+  int num_parts = 1;
+  std::string shares{};  ///< of kBases: [relations, parts]
   bool operator==(const Project&) const = default;
 };
 /// Parameters NAME.weight and NAME.bias [width], over the rows of the batch or over each row's columns.
@@ -60,6 +83,15 @@ struct Activate {
   double negative_slope = 0;
   bool operator==(const Activate&) const = default;
 };
+/// x times the chance that a normal number is below x: torch's exact gelu.
+struct Gelu {
+  bool operator==(const Gelu&) const = default;
+};
+/// s a + (1 - s) b of two inputs a and b, s = sigmoid(gate).
+struct Mix {
+  std::string gate{};  ///< parameter [1]
+  bool operator==(const Mix&) const = default;
+};
 /// In training alone, with ModelOptions::dropout. By nodes: a mask for each node of the graph and `stream`, the same
 /// wherever that is read; else for each row of the batch.
 struct Drop {
@@ -67,14 +99,17 @@ struct Drop {
   bool is_by_node = false;
   bool operator==(const Drop&) const = default;
 };
-/// Of inputs of equal width; kConcat: of any.
+/// Of inputs of equal width; kConcat: of any. One input: itself.
 struct Combine {
   CombineKind kind = CombineKind::kSum;
   bool operator==(const Combine&) const = default;
 };
 
 using OpId = int;  ///< place in LayerList::ops
-using What = std::variant<Input, Aggregate, Maximum, Attend, Project, Normalise, Activate, Drop, Combine>;
+using What =
+    std::variant<Input, Lookup, Aggregate, Maximum, Attend, Project, Normalise, Activate, Gelu, Mix, Drop, Combine>;
+
+inline constexpr int kEvery = -1;  ///< type or relation
 
 struct Op {
   What what{};
@@ -82,17 +117,21 @@ struct Op {
   std::vector<OpId> inputs{};
   RowSet rows = RowSet::kDestinations;
   std::int64_t width = 0;  ///< columns of its result
+  int type = kEvery;       ///< the node type whose rows it computes; rows of the others are 0
+  int relation = kEvery;   ///< whose entries it is over, or whose part of a shared weight it multiplies with
 };
 
-/// In the order in which they can be computed. The first is the Input, the last has the logits.
+/// In the order in which they can be computed. An Input or Lookup is first, the last has the logits.
 struct LayerList {
   std::vector<Op> ops;
   int num_layers = 0;
+  int num_types = 1, num_relations = 1;
 
   const Op& at(OpId id) const { return ops[static_cast<std::size_t>(id)]; }
 };
 
-/// @param options  make_model() would take them
+/// @param options  make_model() would take them; of a typed kind without types it is the list of a graph of one node
+///                 type and one relation
 /// Oracle: tests/models/describe_test.cpp computes lists and compares with make_model()
 LayerList describe(const ModelOptions& options);
 

@@ -2,6 +2,7 @@
 #include "models/describe/model_options.h"
 
 #include <string>
+#include <utility>
 
 #include "models/describe/costs.h"
 
@@ -9,14 +10,34 @@ namespace salient {
 
 namespace {
 
-std::string kinds_with_attention() {
+template <class Has>
+std::string kinds_where(const Has& has) {
   std::string names;
   for (const auto& [kind, name] : names_of(ModelKind{}))
-    if (has_attention(kind)) names.append(names.empty() ? "" : ", ").append(name);
+    if (has(kind)) names.append(names.empty() ? "" : ", ").append(name);
   return names;
 }
 
+void add_problems_of_weights(std::vector<FieldProblem>& found, const ModelOptions& o) {
+  const bool is_rgcn = o.kind == ModelKind::kRgcn;
+  for (const auto& [field, value] : {std::pair{"bases", o.bases}, {"blocks", o.blocks}}) {
+    check_field(found, value >= 0 && value <= 1024, field, "0 to 1024");
+    check_field(found, value == 0 || is_rgcn, field, "only rgcn has a choice, not " + name_of(o.kind));
+  }
+  check_field(found, o.bases == 0 || o.blocks == 0, "blocks", "bases or blocks, not both");
+  check_field(
+      found, o.blocks < 1 || o.hidden_dim % o.blocks == 0, "blocks",
+      std::to_string(o.blocks) + " must divide the width of the hidden layers, " + std::to_string(o.hidden_dim));
+}
+
 }  // namespace
+
+bool is_typed(ModelKind kind) { return kind >= ModelKind::kRgcn && kind <= ModelKind::kHgt; }
+
+bool reads_out(const ModelOptions& options) {
+  return options.jk != JumpingKnowledge::kNone || options.kind == ModelKind::kGin ||
+         options.kind == ModelKind::kSageRi || options.kind == ModelKind::kRgat || options.kind == ModelKind::kHgt;
+}
 
 std::vector<FieldProblem> problems_of(const ModelOptions& o) {
   std::vector<FieldProblem> found;
@@ -38,10 +59,20 @@ std::vector<FieldProblem> problems_of(const ModelOptions& o) {
               "only gin has a choice, not " + name_of(o.kind));
   check_field(found, o.heads >= 1 && o.heads <= 1024, "heads", "1 to 1024");
   check_field(found, o.heads == 1 || has_heads, "heads",
-              name_of(o.kind) + " has no attention heads; " + kinds_with_attention() + " have");
+              name_of(o.kind) + " has no attention heads; " + kinds_where(has_attention) + " have");
   check_field(found, !has_heads || o.heads < 1 || o.hidden_dim % o.heads == 0, "heads",
               std::to_string(o.heads) + " must divide the width of the hidden layers, " + std::to_string(o.hidden_dim));
+  add_problems_of_weights(found, o);
   return found;
+}
+
+std::string obstacle_in_types(ModelKind kind, const GraphTypes& types) {
+  if (types.is_typed() && types.relations.empty()) return "the graph has no relations";
+  if (is_typed(kind) == types.is_typed()) return {};
+  return name_of(kind) +
+         (is_typed(kind) ? " is a model of typed graphs, and this one is plain: "
+                         : " is a model of plain graphs, and this one has node types: ") +
+         kinds_where([&](ModelKind other) { return is_typed(other) == types.is_typed(); });
 }
 
 }  // namespace salient

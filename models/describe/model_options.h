@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/enum_names.h"
@@ -11,7 +12,20 @@
 
 namespace salient {
 
-enum class ModelKind : std::uint8_t { kSage, kGat, kGin, kSageRi, kGcn, kGatv2, kTransformer };
+/// The last four are of typed graphs, the others of plain ones.
+enum class ModelKind : std::uint8_t {
+  kSage,
+  kGat,
+  kGin,
+  kSageRi,
+  kGcn,
+  kGatv2,
+  kTransformer,
+  kRgcn,
+  kRsage,
+  kRgat,
+  kHgt
+};
 enum class NormKind : std::uint8_t { kNone, kBatch, kLayer };  ///< between hidden layers
 enum class JumpingKnowledge : std::uint8_t { kNone, kCat, kMax };
 enum class Aggregation : std::uint8_t { kMean, kMax };
@@ -47,7 +61,11 @@ constexpr auto names_of(ModelKind) {
                                              {ModelKind::kSageRi, "sage-ri"},
                                              {ModelKind::kGcn, "gcn"},
                                              {ModelKind::kGatv2, "gatv2"},
-                                             {ModelKind::kTransformer, "transformer"}});
+                                             {ModelKind::kTransformer, "transformer"},
+                                             {ModelKind::kRgcn, "rgcn"},
+                                             {ModelKind::kRsage, "rsage"},
+                                             {ModelKind::kRgat, "rgat"},
+                                             {ModelKind::kHgt, "hgt"}});
 }
 constexpr auto names_of(NormKind) {
   return std::to_array<EnumName<NormKind>>(
@@ -87,7 +105,9 @@ struct ModelOptions {
   Aggregation aggr = Aggregation::kMean;  ///< of sage
   GcnNorm gcn_norm = GcnNorm::kSymmetric;
   GinSum gin_sum = GinSum::kPlain;
-  int heads = 1;  ///< of attention, in hidden layers
+  int heads = 1;   ///< of attention, in hidden layers
+  int bases = 0;   ///< of rgcn: each relation's weight is a sum of so many, times numbers of its own; 0 = none
+  int blocks = 0;  ///< of rgcn: blocks on the diagonal of the weights of hidden layers; 0 = none
   InitScheme init = InitScheme::kPyg;
   std::uint32_t seed = 1;
   GraphTypes types{};  ///< of a typed graph; in_dim is not looked at then
@@ -95,7 +115,16 @@ struct ModelOptions {
   bool operator==(const ModelOptions&) const = default;
 };
 
-/// Every rule that these choices break; in_dim and num_classes are not looked at.
+/// A model of graphs that have node types and relations.
+bool is_typed(ModelKind kind);
+
+/// The logits are maps of the last layer's result, or of all of them, and not that result itself.
+bool reads_out(const ModelOptions& options);
+
+/// Every rule that these choices break; in_dim, num_classes and types are not looked at.
 std::vector<FieldProblem> problems_of(const ModelOptions& options);
+
+/// Why the model is not one of a graph of these types, with the models that are; "" = it is.
+std::string obstacle_in_types(ModelKind kind, const GraphTypes& types);
 
 }  // namespace salient

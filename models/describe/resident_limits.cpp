@@ -34,6 +34,7 @@ bool is_plain_sage(const ModelOptions& options) {
 }
 
 std::string resident_obstacle(const ModelOptions& options) {
+  if (is_typed(options.kind)) return "the graph has several relations";
   if (std::ranges::find(kWithSteps, options.kind) == kWithSteps.end()) return "the model has no resident step";
   if (options.num_layers > kMaxResidentLayers)
     return "the model has more than " + std::to_string(kMaxResidentLayers) + " layers";

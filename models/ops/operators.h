@@ -26,6 +26,10 @@ at::Tensor segment_sum(const HopView& hop, const at::Tensor& x, GradientOrder or
 at::Tensor weighted_mean(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_of_source,
                          GradientOrder order = GradientOrder::kAny);
 
+/// y[i, :] = x[row[i], :]. Differentiable in x, as the sums above; index_select()'s gradient has no order on a device.
+/// @param row  [n] int32
+at::Tensor select_rows(const at::Tensor& x, const at::Tensor& row, GradientOrder order = GradientOrder::kAny);
+
 /// segment_mean(hop, x) weight_l^T + x[0 .. num_dst] weight_r^T, the products in the given precision. Differentiable in
 /// x and both weights; the same values as the four operators one after the other, up to rounding; moves less memory.
 ///
@@ -60,14 +64,25 @@ at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& 
 at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att,
                         GradientOrder order = GradientOrder::kAny);
 
+struct AttentionRows {
+  at::Tensor query, key, value;
+};
+
+/// Rows whose entries share a softmax.
+struct SoftmaxGroups {
+  at::Tensor indptr{};  ///< int32 [G + 1] over the entries; undefined: each row is a group
+  at::Tensor of_row{};  ///< int32 [num_dst]
+};
+
 /// out[i, k, :] = sum of a_ijk * value[j, k, :] over the entries j of row i, 0 for an empty row, where a is the softmax
-/// over them of <query[i, k, :], key[j, k, :]> / sqrt(channels). Differentiable in all three.
+/// over them, or over all of the row's group, of <query[i, k, :], key[j, k, :]> / sqrt(channels). Differentiable in all
+/// three.
 ///
-/// @param query  [num_dst, heads * channels] f32   @param key, value  [num_src, heads * channels] f32
+/// @param rows  query [num_dst, heads * channels] f32, key and value [num_src, heads * channels] f32
 /// @return       [num_dst, heads * channels] f32
 /// Ordering, Lifetime: as above.   Cost: five rows are made for each entry, four of them kept for the backward pass.
 /// Oracle: tests/models/golden/transformer.safetensors
-at::Tensor dot_attention(const HopView& hop, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                         std::int64_t heads, GradientOrder order = GradientOrder::kAny);
+at::Tensor dot_attention(const HopView& hop, const AttentionRows& rows, std::int64_t heads,
+                         GradientOrder order = GradientOrder::kAny, const SoftmaxGroups& groups = {});
 
 }  // namespace salient

@@ -1,6 +1,7 @@
 // models/ops/segment.cpp - sum, mean and maximum of neighbours' rows as differentiable functions.
 #include "models/ops/segment.h"
 
+#include <ATen/ops/arange.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/error.h"
@@ -127,6 +128,11 @@ at::Tensor weighted_mean(const HopView& hop, const at::Tensor& x, const at::Tens
 
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x, GradientOrder order) {
   return SegmentReduce::apply(x, hop, WeightedReduction{Reduce::kSum}, order);
+}
+
+at::Tensor select_rows(const at::Tensor& x, const at::Tensor& row, GradientOrder order) {
+  const std::int64_t count = row.numel();
+  return segment_sum({count, x.size(0), at::arange(count + 1, row.options()), row}, x, order);
 }
 
 at::Tensor segment_max(const HopView& hop, const at::Tensor& x, GradientOrder order) {

@@ -45,7 +45,9 @@ Matrix add_convolution(StepProgram& program, const Convolution& c) {
   switch (c.layer.attention->kind) {
     case AttentionKind::kGat: return add_gat_convolution(program, c);
     case AttentionKind::kGatv2: return add_gatv2_convolution(program, c);
-    case AttentionKind::kDot: break;
+    case AttentionKind::kDot:
+    case AttentionKind::kRelationGat:
+    case AttentionKind::kHgt: break;
   }
   fail(ErrorKind::kInternal, "attention without kernels");
 }

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from salient_gnn._runs import checkpoint_folder, trained_on
 from salient_gnn.batch import Layer
+from salient_gnn.typed_models import KINDS, TypedModel
 
 _REDUCTIONS = {"mean": "mean", "sum": "sum", "add": "sum"}
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32}
@@ -70,11 +71,15 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
     and column_names are those of the data set that it was trained on, or empty where that has none; of another one it
     takes what Dataset.seen_by_run(run) gives.
 
+    Of a typed graph it is a TypedModel: its forward takes (x_dict, edge_index_dict) of a whole graph, and returns the
+    logits of each type's nodes.
+
     checkpoint   "best", "latest" or "epoch-0003"
     """
     folder = checkpoint_folder(run, checkpoint)
     parameters, metadata = read_safetensors(folder / "model.safetensors")
-    model = TrainedModel(json.loads(metadata["salient.config"]))
+    config = json.loads(metadata["salient.config"])
+    model = TypedModel(config) if config["model"] in KINDS else TrainedModel(config)
     model.load_state_dict(parameters)
     if (folder / "state.json").is_file():
         schema = trained_on(folder).schema

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "tests/support/small_types.h"
+
 namespace salient {
 namespace {
 
@@ -28,6 +30,7 @@ TEST(ComputeBytes, OfSparseRowsHasNothingAsWideAsThey) {
     return compute_bytes(options, kMfg, Gradients::kAll, InputKind::kSparse);
   };
   for (const auto& [kind, name] : names_of(ModelKind{})) {
+    if (is_typed(kind)) continue;
     ModelOptions options = sage(5);
     options.kind = kind;
     EXPECT_EQ(bytes(options, 60'000) - bytes(options, 10'000), kFloat * 2 * 50'000 * 8)
@@ -66,6 +69,7 @@ TEST(ComputeBytes, OfEveryModelGrowWithTheBatchAndWithTraining) {
   for (const auto& [kind, name] : names_of(ModelKind{})) {
     ModelOptions options = sage(5);
     options.kind = kind;
+    if (is_typed(kind)) options.types = test::small_types();
     const std::int64_t trained = compute_bytes(options, kMfg, Gradients::kAll);
     EXPECT_GT(trained, compute_bytes(options, kMfg, Gradients::kNone)) << name;
     EXPECT_GT(compute_bytes(options, larger, Gradients::kAll), trained) << name;

@@ -14,8 +14,8 @@
 #include "models/kernels/dropout.h"
 #include "models/ops/linear.h"
 #include "models/ops/operators.h"
-#include "tests/support/batch_views.h"
 #include "tests/support/scratch.h"
+#include "tests/support/typed_batches.h"
 
 namespace salient {
 namespace {
@@ -23,10 +23,11 @@ namespace {
 ModelOptions small(ModelKind kind) {
   ModelOptions options;
   options.kind = kind, options.in_dim = 6, options.hidden_dim = 8, options.num_classes = 3, options.num_layers = 2;
+  if (is_typed(kind)) options.types = test::small_types();
   return options;
 }
 
-BatchView two_hop_batch() { return test::random_batch({40, 12, 5}, 6, 3, 4); }
+BatchView two_hop_batch(ModelKind kind) { return test::batch_for(small(kind), {40, 12, 5}, 4); }
 
 TEST(Models, ParametersDependOnSeedAndNameAlone) {
   for (const auto& [kind, name] : names_of(ModelKind{})) {
@@ -70,7 +71,7 @@ TEST(Models, GatSplitsItsWidthOverItsHeads) {
 TEST(Models, TakeABatchWithoutSeeds) {  // a rank that has run out
   for (const auto& [kind, name] : names_of(ModelKind{})) {
     const auto model = make_model(small(kind));
-    const BatchView batch = test::random_batch({0, 0, 0}, 6, 3, 4);
+    const BatchView batch = test::batch_for(small(kind), {0, 0, 0}, 4);
     const at::Tensor logits = model->forward(batch, {1, 1, batch.nodes});
     EXPECT_EQ(logits.sizes(), (at::IntArrayRef{0, 3})) << name;
     logits.sum().backward();
@@ -84,7 +85,7 @@ TEST(Models, TakeABatchWithoutSeeds) {  // a rank that has run out
 TEST(Models, DropOutOnlyInTraining) {
   for (const auto& [kind, name] : names_of(ModelKind{})) {
     const auto model = make_model(small(kind));
-    const BatchView batch = two_hop_batch();
+    const BatchView batch = two_hop_batch(kind);
     model->eval();
     const at::Tensor evaluated = model->forward(batch, {1, 1, batch.nodes});
     EXPECT_EQ(evaluated.sizes(), (at::IntArrayRef{5, 3}));
@@ -99,10 +100,17 @@ TEST(Models, DropOutOnlyInTraining) {
 void expect_takes_half_features(const ModelOptions& options, const std::string& name) {
   const auto model = make_model(options);
   model->eval();
-  BatchView batch = two_hop_batch();
-  batch.x = batch.x.dense().to(at::kHalf);
+  BatchView batch = two_hop_batch(options.kind);
+  const auto convert = [](InputRows& x, at::ScalarType type) {
+    if (x.is_defined()) x = x.dense().to(type);
+  };
+  const auto convert_all = [&](at::ScalarType type) {
+    convert(batch.x, type);
+    for (TypeRows& rows : batch.types) convert(rows.x, type);
+  };
+  convert_all(at::kHalf);
   const at::Tensor from_half = model->forward(batch, {1, 1, batch.nodes});
-  batch.x = batch.x.dense().to(at::kFloat);
+  convert_all(at::kFloat);
   EXPECT_TRUE(at::allclose(from_half, model->forward(batch, {1, 1, batch.nodes}), 1e-6, 1e-6)) << name;
 }
 
@@ -125,7 +133,7 @@ TEST(Degrees, AreReadByTheModelsWhoseOptionsSaySo) {
         if (!problems_of(options).empty()) continue;
         const auto model = make_model(options);
         EXPECT_EQ(model->reads_degrees(), reads_degrees(options)) << name;
-        BatchView batch = two_hop_batch();
+        BatchView batch = two_hop_batch(kind);
         for (HopView& hop : batch.hops) hop.degrees = at::Tensor();
         const auto forward = [&] { (void)model->forward(batch, {1, 1, batch.nodes}); };
         if (model->reads_degrees())
@@ -235,11 +243,11 @@ BatchView three_hop_batch() { return test::random_batch({60, 40, 12, 5}, 6, 3, 4
 
 TEST(DropoutInModels, HiddenLayersOfAStackUseTheReferenceMask) {
   using enum ModelKind;
-  for (const ModelKind kind : {kSage, kGat, kGcn, kGatv2, kTransformer}) {
+  for (const ModelKind kind : {kSage, kGat, kGcn, kGatv2, kTransformer, kRgcn, kRsage}) {
     const auto model = model_that_drops(kind);
-    const BatchView batch = three_hop_batch();
+    const BatchView batch = test::batch_for(small(kind), {60, 40, 12, 5}, 4);
     const DropoutKey key{7, 3, batch.nodes};
-    at::Tensor x = batch.x.dense();
+    at::Tensor x = model->input(batch).dense();
     for (int i = 0; i < 2; ++i) {
       const HopView& hop = batch.hops[static_cast<std::size_t>(i)];
       model->eval();
@@ -286,7 +294,7 @@ TEST(DropoutInModels, SageRiHasFourMasksInItsFirstLayer) {
 
 TEST(Models, OfLowerPrecisionRoundFactorsWhereTheProcessorMultipliesSuch) {
   for (const auto& [kind, name] : names_of(ModelKind{})) {
-    const BatchView batch = two_hop_batch();
+    const BatchView batch = two_hop_batch(kind);
     const at::Tensor expected = make_model(small(kind))->forward(batch, {1, 1, batch.nodes});
     const auto logits = [&](Precision precision) {
       return make_model(small(kind), {precision, GradientOrder::kFixed})->forward(batch, {1, 1, batch.nodes});

@@ -32,6 +32,7 @@ std::vector<std::pair<std::string, ModelOptions>> variants() {
     all.emplace_back(std::move(name), options);
   };
   for (const auto& [kind, name] : names_of(ModelKind{})) {
+    if (is_typed(kind)) continue;
     add(std::string(name), kind, [](ModelOptions&) {});
     add(std::string(name) + ", one layer", kind, [](ModelOptions& o) { o.num_layers = 1; });
     if (kind == ModelKind::kSageRi) continue;

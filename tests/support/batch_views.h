@@ -52,13 +52,26 @@ inline SparseRows to(const SparseRows& rows, at::Device device) {
           .values = rows.values.to(device)};
 }
 
+inline InputRows to(const InputRows& rows, at::Device device) {
+  if (!rows.is_defined()) return {};
+  return rows.is_sparse() ? InputRows(to(rows.sparse(), device)) : InputRows(rows.dense().to(device));
+}
+
+inline TypedHop to(TypedHop hop, at::Device device) {
+  for (at::Tensor* ids : {&hop.row_begin, &hop.row_dst, &hop.relation_rows}) *ids = ids->to(device);
+  for (at::Tensor& nodes : hop.nodes_of_type) nodes = nodes.to(device);
+  return hop;
+}
+
 /// The same batch on another device.
 inline BatchView to(const BatchView& batch, at::Device device) {
-  InputRows x = batch.x.is_sparse() ? InputRows(to(batch.x.sparse(), device)) : InputRows(batch.x.dense().to(device));
-  BatchView moved{std::move(x), batch.y.to(device), batch.nodes.to(device), {}};
-  for (const HopView& hop : batch.hops)
+  BatchView moved{to(batch.x, device), batch.y.to(device), batch.nodes.to(device), {}};
+  for (const HopView& hop : batch.hops) {
     moved.hops.push_back({hop.num_dst, hop.num_src, hop.indptr.to(device), hop.indices.to(device),
                           hop.degrees.defined() ? hop.degrees.to(device) : at::Tensor()});
+    if (hop.typed) moved.hops.back().typed = to(*hop.typed, device);
+  }
+  for (const TypeRows& type : batch.types) moved.types.push_back({type.rows.to(device), to(type.x, device)});
   return moved;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "models/describe/costs.h"
+#include "tests/support/small_types.h"
 
 namespace salient::test {
 
@@ -14,7 +15,7 @@ void for_each_model(Check check) {
     for (const auto& [norm, norm_name] : names_of(NormKind{}))
       for (const auto& [jk, jk_name] : names_of(JumpingKnowledge{}))
         for (const bool residual : {false, true})
-          for (const bool is_other : {false, true})  // aggregation, norm of gcn, sum of gin; width of the input
+          for (const bool is_other : {false, true})  // aggregation, norm of gcn, sum of gin, bases; width of the input
             for (const int num_layers : {1, 2, 3}) {
               ModelOptions options{.kind = kind,
                                    .in_dim = is_other ? 12 : 7,
@@ -24,6 +25,8 @@ void for_each_model(Check check) {
                                    .norm = norm,
                                    .residual = residual,
                                    .jk = jk};
+              if (is_typed(kind)) options.types = small_types();
+              if (kind == ModelKind::kRgcn) (is_other ? options.blocks : options.bases) = num_layers > 1 ? 3 : 0;
               if (has_attention(kind)) options.heads = is_other ? 1 : 3;
               if (kind == ModelKind::kSage && is_other) options.aggr = Aggregation::kMax;
               if (kind == ModelKind::kGcn && is_other) options.gcn_norm = GcnNorm::kRow;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "tests/support/every_model.h"
@@ -23,6 +24,7 @@ TEST(Costs, ReadFeaturesThroughWhatHasNoParameters) {
 
 TEST(Costs, AttentionOfGatMaySumFirst) {
   for (const auto& [kind, name] : names_of(ModelKind{})) {
+    if (is_typed(kind)) continue;
     const LayerList list = describe({.kind = kind, .in_dim = 7, .hidden_dim = 12, .num_classes = 5, .num_layers = 2});
     int num_of_sources = 0, num_moved = 0;
     const auto listed = products_of(list, ProductOrder::kAsListed), first = products_of(list, ProductOrder::kSumsFirst);
@@ -44,6 +46,27 @@ TEST(Costs, OneProductOfJoinedInputsIsThatOfAConvolution) {
     const bool is_sage = options.kind == ModelKind::kSage || options.kind == ModelKind::kSageRi;
     EXPECT_EQ(num_joined, is_sage ? options.num_layers : 0) << name << ": residual connections are sums, too";
   });
+}
+
+TEST(Costs, OfRelationsAreShares) {
+  const auto work_of = [](ModelKind kind, int heads) {
+    double products = 0, sums = 0;
+    const LayerList list = describe({.kind = kind,
+                                     .hidden_dim = 12,
+                                     .num_classes = 12,
+                                     .num_layers = 1,
+                                     .heads = heads,
+                                     .types = test::small_types()});
+    for (const RowProduct& product : products_of(list, ProductOrder::kAsListed))
+      if (product.layer == 0) products += product.share * static_cast<double>(product.in * product.out);
+    for (const RowSum& sum : sums_of(list)) sums += sum.share * static_cast<double>(sum.width);
+    return std::pair{products, sums};
+  };
+  const double input = (7 + 3 + 2) * 12 / 4.0, of_relations = 144 * 6 / 4.0;  // 4 types, 6 relations
+  EXPECT_EQ(work_of(ModelKind::kRgcn, 1), std::pair(input + of_relations + 144, 12.0));
+  EXPECT_EQ(work_of(ModelKind::kRsage, 1), std::pair(input + 2 * of_relations, 12.0));
+  EXPECT_EQ(work_of(ModelKind::kRgat, 3), std::pair(input + 2 * of_relations, 12.0));
+  EXPECT_EQ(work_of(ModelKind::kHgt, 3), std::pair(input + 144 * (3 + 1) + 2 * of_relations / 3, 12.0));
 }
 
 TEST(Costs, WhatReadsDegreesFollowsFromTheSums) {

@@ -10,8 +10,8 @@
 #include "models/describe/costs.h"
 #include "models/describe/layer_list.h"
 #include "models/model.h"
-#include "tests/support/batch_views.h"
 #include "tests/support/every_model.h"
+#include "tests/support/typed_batches.h"
 
 namespace salient {
 namespace {
@@ -32,16 +32,25 @@ TEST(Describe, ParametersAreThoseOfTheBuiltModels) {
     EXPECT_EQ(num_parameters(describe(options)), size) << name;
     ++num_compared;
   });
-  EXPECT_EQ(num_compared, 6 * 3 * 3 * 2 * 2 * 3 + 2 * 3);
+  EXPECT_EQ(num_compared, 10 * 3 * 3 * 2 * 2 * 3 + 2 * 3);
 }
 
-/// [num_dst, num_src]: how often each source is an entry of each row.
-at::Tensor entries_of(const HopView& hop) {
+/// [num_dst, num_src]: how often each source is an entry of each destination's row, of that of one relation if given.
+at::Tensor entries_of(const HopView& hop, int relation = kEvery) {
   at::Tensor counts = at::zeros({hop.num_dst, hop.num_src});
   auto count = counts.accessor<float, 2>();
   const auto indptr = hop.indptr.accessor<int, 1>(), indices = hop.indices.accessor<int, 1>();
-  for (std::int64_t i = 0; i < hop.num_dst; ++i)
-    for (int e = indptr[i]; e < indptr[i + 1]; ++e) count[i][indices[e]] += 1;
+  const auto add_row = [&](std::int64_t row, std::int64_t dst) {
+    for (int e = indptr[row]; e < indptr[row + 1]; ++e) count[dst][indices[e]] += 1;
+  };
+  if (relation == kEvery) {
+    for (std::int64_t i = 0; i < hop.num_dst; ++i) add_row(i, i);
+    return counts;
+  }
+  const auto r = static_cast<std::size_t>(relation);
+  const auto rows = hop.typed->relation_rows.accessor<int, 1>(), dst = hop.typed->row_dst.accessor<int, 1>();
+  for (std::int64_t k = hop.typed->relation_begin[r]; k < hop.typed->relation_begin[r + 1]; ++k)
+    add_row(rows[k], dst[rows[k]]);
   return counts;
 }
 
@@ -56,7 +65,7 @@ class Computed {
   at::Tensor logits(const LayerList& list) {
     for (const Op& op : list.ops) {
       op_ = &op;
-      results_.push_back(std::visit([this](const auto& what) { return compute(what); }, op.what));
+      results_.push_back(of_type(std::visit([this](const auto& what) { return compute(what); }, op.what)));
       EXPECT_EQ(results_.back().sizes(), (at::IntArrayRef{num_rows(), op.width}));
     }
     return results_.back();
@@ -73,14 +82,42 @@ class Computed {
   at::Tensor input(std::size_t i = 0) const { return whole_input(i).narrow(0, 0, num_rows()); }
   at::Tensor value(const std::string& name) const { return values_.at(name); }
 
-  at::Tensor compute(const Input&) { return batch_.x.dense().to(at::kFloat); }
+  /// Rows of a type that are 0 for all others.
+  at::Tensor of_type(const at::Tensor& rows) const {
+    if (op_->type == kEvery) return rows;
+    at::Tensor is_of_type = at::zeros({rows.size(0), 1});
+    const at::Tensor nodes = batch_.types[static_cast<std::size_t>(op_->type)].rows;
+    is_of_type.index_fill_(0, nodes.masked_select(nodes.lt(rows.size(0))).to(at::kLong), 1);
+    return rows * is_of_type;
+  }
+  /// @param rows  [nodes of the type, width]
+  at::Tensor placed(const at::Tensor& rows) const {
+    const TypeRows& type = batch_.types[static_cast<std::size_t>(op_->type)];
+    return at::zeros({batch_.nodes.size(0), rows.size(1)}).index_copy(0, type.rows.to(at::kLong), rows);
+  }
+
+  at::Tensor compute(const Input&) {
+    if (op_->type != kEvery) return placed(batch_.types[static_cast<std::size_t>(op_->type)].x.dense());
+    return batch_.x.dense().to(at::kFloat);
+  }
+
+  at::Tensor compute(const Lookup& lookup) {
+    const auto& types = test::small_types().node_types;
+    std::int64_t first = 0;
+    for (int t = 0; t < op_->type; ++t) first += types[static_cast<std::size_t>(t)].num_nodes;
+    const at::Tensor of_type = batch_.types[static_cast<std::size_t>(op_->type)].rows;
+    return placed(value(lookup.weight).index_select(0, batch_.nodes.index_select(0, of_type) - first));
+  }
 
   at::Tensor compute(const Aggregate& aggregate) {
-    const at::Tensor counts = entries_of(hop()), x = whole_input(0), self = input();
-    const at::Tensor kept = counts.sum(1, true), sum = counts.mm(x), all = hop().degrees.select(1, 0).to(at::kFloat);
+    const at::Tensor counts = entries_of(hop(), op_->relation), x = whole_input(0).narrow(0, 0, hop().num_src),
+                     self = input();
+    const at::Tensor kept = counts.sum(1, true), sum = counts.mm(x);
+    if (aggregate.kind == SumKind::kMean) return sum / kept.clamp_min(1);
+    const at::Tensor all = hop().degrees.select(1, 0).to(at::kFloat);
     const at::Tensor degree = all.narrow(0, 0, num_rows()).unsqueeze(1), share = degree / kept.clamp_min(1);
     switch (aggregate.kind) {
-      case SumKind::kMean: return sum / kept.clamp_min(1);
+      case SumKind::kMean: break;
       case SumKind::kRowMean: return (sum + self) / (kept + 1);
       case SumKind::kPlain: return sum + (value(aggregate.eps) + 1) * self;
       case SumKind::kScaled: return sum * share + (value(aggregate.eps) + 1) * self;
@@ -98,8 +135,10 @@ class Computed {
   }
 
   at::Tensor compute(const Attend& attend) {
-    at::Tensor counts = entries_of(hop());
-    if (attend.kind != AttentionKind::kDot) counts.diagonal().fill_(1);  // a row itself once
+    if (attend.kind == AttentionKind::kHgt) return compute_hgt(attend);
+    at::Tensor counts = entries_of(hop(), op_->relation);
+    const bool is_of_relation = attend.kind == AttentionKind::kRelationGat;
+    if (attend.kind != AttentionKind::kDot && !is_of_relation) counts.diagonal().fill_(1);  // a row itself once
     const std::int64_t channels = op_->width / attend.heads;
     const auto by_head = [&](const at::Tensor& x) { return x.view({x.size(0), attend.heads, channels}); };
     const at::Tensor z = by_head(whole_input(0));
@@ -110,20 +149,58 @@ class Computed {
       const at::Tensor shares = each / each.sum(1, true).clamp_min(1e-30);
       return at::einsum("ijh,jhc->ihc", {shares, by_head(whole_input(2))}).reshape({num_rows(), -1});
     }
-    if (attend.kind == AttentionKind::kGat) {
-      const at::Tensor source = (z * value(attend.vectors[0])).sum(2), own = (z * value(attend.vectors[1])).sum(2);
+    if (attend.kind == AttentionKind::kGat || is_of_relation) {
+      const at::Tensor by_own = is_of_relation ? by_head(whole_input(1)) : z;
+      const at::Tensor source = (z * value(attend.vectors[0])).sum(2), own = (by_own * value(attend.vectors[1])).sum(2);
       scores = at::leaky_relu(source.unsqueeze(0) + own.narrow(0, 0, num_rows()).unsqueeze(1), 0.2);
     } else {
       const at::Tensor both = z.unsqueeze(0) + by_head(whole_input(1)).unsqueeze(1);
       scores = (at::leaky_relu(both, 0.2) * value(attend.vectors[0]).unsqueeze(0)).sum(3);
     }
     const at::Tensor weights = scores.exp() * counts.unsqueeze(2);
-    const at::Tensor out = at::einsum("ijh,jhc->ihc", {weights / weights.sum(1, true), z}).reshape({num_rows(), -1});
+    const at::Tensor out =
+        at::einsum("ijh,jhc->ihc", {weights / weights.sum(1, true).clamp_min(1e-30), z}).reshape({num_rows(), -1});
     return attend.bias.empty() ? out : out + value(attend.bias);
   }
 
+  /// As models/hgt.h has it: keys and values are mapped by each relation.
+  at::Tensor compute_hgt(const Attend& attend) {
+    const std::int64_t heads = attend.heads, channels = op_->width / heads, num_src = hop().num_src;
+    const auto num_relations = static_cast<std::int64_t>(attend.scales.size());
+    const auto part = [&](std::int64_t i, std::int64_t rows) {
+      return whole_input(0).narrow(0, 0, rows).narrow(1, i * op_->width, op_->width).reshape({rows, heads, channels});
+    };
+    const at::Tensor keys = part(0, num_src), queries = part(1, num_rows()), values = part(2, num_src);
+    at::Tensor sums = at::zeros({num_rows(), heads, channels}), norms = at::zeros({num_rows(), heads, 1});
+    for (std::int64_t r = 0; r < num_relations; ++r) {
+      const auto map = [&](const at::Tensor& x, const std::string& name) {
+        return at::einsum("nhc,hcd->nhd",
+                          {x, value(name).view({heads, num_relations, channels, channels}).select(1, r)});
+      };
+      const at::Tensor scores = at::einsum("ihc,jhc->ijh", {queries, map(keys, attend.maps[0])}) *
+                                value(attend.scales[static_cast<std::size_t>(r)]) /
+                                std::sqrt(static_cast<double>(channels));
+      const at::Tensor weights = scores.exp() * entries_of(hop(), static_cast<int>(r)).unsqueeze(2);
+      sums = sums + at::einsum("ijh,jhc->ihc", {weights, map(values, attend.maps[1])});
+      norms = norms + weights.sum(1).unsqueeze(2);
+    }
+    return (sums / norms.clamp_min(1e-30)).reshape({num_rows(), -1});
+  }
+
+  at::Tensor weight_of(const Project& project) const {
+    const at::Tensor weight = value(project.weight);
+    switch (project.form) {
+      case WeightForm::kRows: return weight.t();
+      case WeightForm::kColumns: return weight;
+      case WeightForm::kOfRelation: return weight[op_->relation];
+      case WeightForm::kBlocks: return at::block_diag(weight[op_->relation].unbind(0));
+      case WeightForm::kBases: return at::einsum("b,bio->io", {value(project.shares)[op_->relation], weight});
+    }
+    return {};
+  }
+
   at::Tensor compute(const Project& project) {
-    const at::Tensor y = input().mm(value(project.weight).t());
+    const at::Tensor y = input().mm(weight_of(project));
     return project.bias.empty() ? y : y + value(project.bias);
   }
 
@@ -135,6 +212,11 @@ class Computed {
   }
 
   at::Tensor compute(const Activate& activate) { return at::leaky_relu(input(), activate.negative_slope); }
+  at::Tensor compute(const Gelu&) { return at::gelu(input()); }
+  at::Tensor compute(const Mix& mix) {
+    const at::Tensor share = value(mix.gate).sigmoid();
+    return share * input(0) + (1 - share) * input(1);
+  }
   at::Tensor compute(const Drop&) { return input(); }
 
   at::Tensor compute(const Combine& combine) {
@@ -160,8 +242,7 @@ TEST(Describe, ComputedListsGiveTheModelsLogits) {
   test::for_each_model([](const ModelOptions& options, const std::string& name) {
     const at::NoGradGuard no_gradients;
     const std::vector<std::int64_t> num_nodes{60, 40, 15, 6};
-    const BatchView batch = test::random_batch({num_nodes.end() - 1 - options.num_layers, num_nodes.end()},
-                                               options.in_dim, options.num_classes, 3);
+    const BatchView batch = test::batch_for(options, {num_nodes.end() - 1 - options.num_layers, num_nodes.end()}, 3);
     const auto model = make_model(options);
     model->eval();
     for (const auto& item : model->named_buffers())  // so that no norm is the identity, and eps counts

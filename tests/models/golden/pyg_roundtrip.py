@@ -22,6 +22,7 @@ import torch_geometric
 from safetensors import safe_open
 from safetensors.torch import load_file
 import make_golden
+import typed_golden
 
 
 def basic_model(name, dims, options):
@@ -42,10 +43,32 @@ def basic_model(name, dims, options):
     return None
 
 
+def check_typed(batch, metadata, state, name):
+    types = typed_golden.Types.of_text(metadata)
+    node_type = torch.zeros(len(batch["nodes"]), dtype=torch.long)
+    for t in range(len(types.nodes)):
+        node_type[batch[f"rows.{t}"].long()] = t
+    hops = [(60, 60, batch[f"hop.{i}.indptr"].long(), batch[f"hop.{i}.indices"].long()) for i in range(3)]
+    x = {t: batch[f"x.{t}"] for t in range(len(types.nodes)) if f"x.{t}" in batch}
+    options = {"norm": metadata["norm"], "residual": metadata["residual"] == "True", "jk": metadata["jk"]}
+    own = {"rgcn": ("bases", "blocks"), "rgat": ("heads",), "hgt": ("heads",)}.get(metadata["model"], ())
+    options.update({key: int(metadata[key]) for key in own})
+    dims = [int(d) for d in metadata["dims"].split(",")]
+    model = typed_golden.MODELS[metadata["model"]](types, dims[1], len(dims) - 1, dims[-1], **options)
+    model.load_state_dict(state, strict=True)
+    model.eval()
+    logits = model(typed_golden.Batch(types, batch["nodes"].long(), node_type, x, hops))
+    error = (logits - batch["logits"]).abs().max().item()
+    print(f"{name}: logits differ by at most {error:.1e}")
+    return error <= 1e-5
+
+
 def check(folder, name):
     batch = load_file(folder / f"{name}.batch.safetensors")
     with safe_open(folder / f"{name}.batch.safetensors", "pt") as file:
         metadata = file.metadata()
+    if "node_types" in metadata:
+        return check_typed(batch, metadata, load_file(folder / f"{name}.model.safetensors"), name)
     dims = [int(d) for d in metadata["dims"].split(",")]
     options = {"norm": metadata["norm"], "residual": metadata["residual"] == "True", "jk": metadata["jk"]}
     if metadata["model"] in ("gat", "gatv2", "transformer"):

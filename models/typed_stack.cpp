@@ -1,0 +1,68 @@
+// models/typed_stack.cpp - see typed_stack.h.
+#include "models/typed_stack.h"
+
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+
+#include "core/error.h"
+#include "models/describe/type_names.h"
+#include "models/init.h"
+#include "models/ops/operators.h"
+#include "models/ops/relations.h"
+
+namespace salient {
+namespace {
+
+ModelOptions with_hidden_input(ModelOptions options) {
+  options.in_dim = options.hidden_dim;
+  return options;
+}
+
+}  // namespace
+
+LearnedRows::LearnedRows(std::int64_t num_rows, std::int64_t width)
+    : weight_(register_parameter("weight", at::empty({num_rows, width}, at::kFloat))) {}
+
+void LearnedRows::initialise(const std::string& name, InitScheme, std::uint32_t seed) {
+  fill_uniform(weight_.detach(), name + ".weight", 1, seed);
+}
+
+at::Tensor LearnedRows::forward(const at::Tensor& ids) const { return at::embedding(weight_, ids); }
+
+TypedStack::TypedStack(const ModelOptions& options, const MakeConv& make_conv)
+    : ConvStack(with_hidden_input(options), make_conv), width_(options.hidden_dim) {
+  const auto maps = register_module("lin_in", std::make_shared<ModuleDict>());
+  const auto learned = register_module("emb", std::make_shared<ModuleDict>());
+  std::int64_t first_node = 0;
+  for (const GraphTypes::NodeType& type : options.types.node_types) {
+    types_.push_back({first_node, nullptr, nullptr});
+    const std::string name = module_name(type);
+    if (type.feature_dim > 0)
+      types_.back().map = maps->add(name, std::make_shared<Linear>(type.feature_dim, width_, Bias::kYes));
+    else
+      types_.back().rows = learned->add(name, std::make_shared<LearnedRows>(type.num_nodes, width_));
+    first_node += type.num_nodes;
+  }
+}
+
+InputRows TypedStack::input(const BatchView& batch) {
+  require(batch.types.size() == types_.size(), "a batch has rows of each node type of its model");
+  constexpr std::int64_t kUnsigned = 0xFFFFFFFF;
+  std::vector<at::Tensor> nodes, rows;
+  std::vector<std::int64_t> count;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    const auto& [first_node, map, learned] = types_[t];
+    nodes.push_back(batch.types[t].rows);
+    count.push_back(nodes.back().numel());
+    if (map != nullptr) {
+      require(batch.types[t].x.is_defined(), "a batch that enters a model carries features");
+      rows.push_back(map->forward(batch.types[t].x));
+    } else {
+      const at::Tensor ids = batch.nodes.index_select(0, nodes.back()).to(at::kLong).bitwise_and(kUnsigned);
+      rows.push_back(learned->forward(ids.sub(first_node)));
+    }
+  }
+  return RowsByType{nodes, count}.join(rows, width_);
+}
+
+}  // namespace salient

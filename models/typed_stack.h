@@ -1,0 +1,46 @@
+// models/typed_stack.h - what models of typed graphs have around their convolutions: rows of one width of all types.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/conv_stack.h"
+#include "models/describe/graph_types.h"
+
+namespace salient {
+
+/// A row that is learned for each node of a type: parameter `weight` [num_rows, width], uniform within 1, which is how
+/// far a map of features with variance 1 comes.
+///
+/// The gradient is a matrix of all rows, whose sums are in a fixed order. Where the table is large, at::embedding()'s
+/// `sparse` and an optimiser of the rows that a batch touches take its place.
+class LearnedRows : public ParameterOwner {
+ public:
+  LearnedRows(std::int64_t num_rows, std::int64_t width);
+  void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
+  /// @param ids  int64 [n]        @return  [n, width]
+  at::Tensor forward(const at::Tensor& ids) const;
+
+ private:
+  at::Tensor weight_;
+};
+
+/// A ConvStack behind one row [hidden_dim] of each node: h = W_T x + b_T of its type's features, parameters
+/// lin_in.T.weight and .bias, or emb.T.weight, a learned row, where type T has none. A dot of a type's name is '#' in
+/// those of parameters, as in PyG's dictionaries. Norms are over the nodes of all types.
+class TypedStack : public ConvStack {
+ public:
+  TypedStack(const ModelOptions& options, const MakeConv& make_conv);
+  InputRows input(const BatchView& batch) override;
+
+ private:
+  struct TypeInput {
+    std::int64_t first_node;      ///< of the type, in the ids of the graph
+    std::shared_ptr<Linear> map;  ///< or
+    std::shared_ptr<LearnedRows> rows;
+  };
+  std::int64_t width_;
+  std::vector<TypeInput> types_;
+};
+
+}  // namespace salient
