@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "loaders/typed_batch.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -13,6 +14,12 @@ namespace {
 std::size_t aligned(std::size_t bytes) { return (bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment; }
 
 }  // namespace
+
+std::size_t BatchLayout::add(std::size_t num_bytes) {
+  const std::size_t at = bytes;
+  bytes = aligned(at + num_bytes);
+  return at;
+}
 
 std::int64_t Batch::num_edges() const {
   std::int64_t sum = 0;
@@ -38,22 +45,22 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                      .label_type = dataset.label_type(),
                      .residency = residency,
                      .degrees_of = degrees};
-  const auto add = [&layout](std::size_t bytes) {
-    const std::size_t at = layout.bytes;
-    layout.bytes = aligned(at + bytes);
-    return at;
-  };
+  const auto add = [&layout](std::size_t bytes) { return layout.add(bytes); };
   layout.y = add(static_cast<std::size_t>(num_seeds) * layout.label_type.row_bytes());
   const auto num_nodes = static_cast<std::size_t>(mfg.num_nodes);
   layout.nodes = add(num_nodes * sizeof(NodeId));
   if (degrees == Degrees::kOfEveryNode) layout.degrees = add(num_nodes * sizeof(NodeDegree));
   layout.hops.reserve(mfg.hops.size());
-  for (const MfgShape::Hop& hop : mfg.hops)
+  for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
+    const MfgShape::Hop& hop = mfg.hops[h];
+    const LocalId num_rows = mfg.typed_hops.empty() ? hop.num_dst : mfg.typed_hops[h].num_rows;
     layout.hops.push_back({.num_dst = hop.num_dst,
                            .num_src = hop.num_src,
                            .num_edges = hop.num_edges,
-                           .indptr = add((static_cast<std::size_t>(hop.num_dst) + 1) * sizeof(LocalId)),
+                           .indptr = add((static_cast<std::size_t>(num_rows) + 1) * sizeof(LocalId)),
                            .indices = add(static_cast<std::size_t>(hop.num_edges) * sizeof(LocalId))});
+  }
+  if (dataset.types.is_typed()) return lay_out_types(mfg, dataset, layout), layout;
   if (dataset.has_sparse_features()) {
     require(residency == Residency::kHost, "sparse rows are in host memory");
     constexpr std::uint64_t kMost = std::numeric_limits<LocalId>::max();

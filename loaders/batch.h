@@ -37,8 +37,30 @@ struct HopLayout {
   LocalId num_dst = 0;
   LocalId num_src = 0;
   LocalId num_edges = 0;
-  std::size_t indptr = 0;   ///< int32 [num_dst + 1]
+  std::size_t indptr = 0;   ///< int32 [num_dst + 1], of a typed graph [rows + 1]
   std::size_t indices = 0;  ///< int32 [num_edges]
+};
+
+/// What a layer of a typed graph has beside. Its rows are the slots of the destinations, destination by destination.
+struct TypedHopLayout {
+  TypedHopShape shape{};
+  std::size_t row_begin = 0;  ///< int32 [num_dst + 1] the first row of each destination
+  std::size_t row_dst = 0;    ///< int32 [shape.num_rows] the destination of each row
+  std::size_t relation_rows =
+      0;  ///< int32 [shape.relation_begin[R]] the rows that have entries, by relation, ascending
+};
+
+/// The nodes of one type, of a typed graph, and their features.
+struct TypeLayout {
+  LocalId num_nodes = 0;
+  std::size_t nodes = 0;                         ///< int32 [num_nodes] their numbers in the batch, ascending
+  int feature_dim = 0;                           ///< 0 = none, and no x
+  FeatureType feature_type = FeatureType::kF16;  ///< of x; f16 where the data set has fp8
+  FeatureLayout feature_layout{};
+  LocalId num_values = 0;     ///< kCsr, as the two below: of all rows; as in BatchLayout
+  std::size_t x_begin = 0;    ///< int32 [num_nodes + 1]
+  std::size_t x_columns = 0;  ///< int32 [num_values] ascending in each row
+  std::size_t x = 0;          ///< feature_type [num_nodes, feature_dim], of kCsr [num_values]; from write() on
 };
 
 /// The parts of a batch in its slab. Their offsets are the same on host and device, so one copy moves all. Every part
@@ -66,6 +88,11 @@ struct BatchLayout {
   std::size_t prepared_bytes = 0;  ///< that workers write and the copy moves, from the slab's start; an upper bound
                                    ///< until BatchMaker::write(), exact afterwards
   std::size_t bytes = 0;           ///< of the whole slab; more than prepared_bytes if the device writes x
+  std::vector<TypedHopLayout> typed_hops{};  ///< [L] of a typed graph alone, which has x by type and none of its own
+  std::vector<TypeLayout> types{};           ///< [T] likewise
+
+  /// Room for a part behind all that there are. @return  its offset
+  std::size_t add(std::size_t num_bytes);
 };
 
 /// A prepared batch: a layout and the memory it describes. Borrowed from the loader until release.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "loaders/gather_labels.h"
 #include "loaders/gather_paged_rows.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
@@ -25,11 +26,14 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
       cached_(data.cached),
       part_(data.part),
       row_of_(row_of),
-      degrees_(degrees) {
+      degrees_(degrees),
+      typed_(dataset) {
   require((residency_ == Residency::kCached) == (cached_ != nullptr), "a cache where the features are cached");
   require((residency_ == Residency::kPartitioned) == (part_ != nullptr), "a part where the features are partitioned");
   require((cached_ == nullptr && part_ == nullptr) || row_of.empty(), "caches and parts know nodes by their ids");
   require(residency_ == Residency::kHost || !dataset.has_sparse_features(), "sparse rows are in host memory");
+  require(!dataset.types.is_typed() || (residency_ == Residency::kHost && row_of.empty()),
+          "rows of a typed graph are in host memory, in the order of its nodes");
   require(residency_ == Residency::kDevice || dataset.has_sparse_features() ||
               dataset.features.row_bytes == dataset.feature_row_bytes(),
           "feature rows are feature_dim wide");
@@ -111,10 +115,21 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   hop_memory_.clear();
   for (const HopLayout& hop : layout.hops) hop_memory_.push_back({locals(hop.indptr), locals(hop.indices)});
   auto* const degrees = reinterpret_cast<NodeDegree*>(slab + layout.degrees);
-  sampler_->copy_to({nodes, hop_memory_, degrees_ == Degrees::kOfEveryNode ? degrees : nullptr});
+  const TypedBatchWriter::Memory& typed = typed_.memory_in(layout, slab);
+  sampler_->copy_to(
+      {nodes, hop_memory_, degrees_ == Degrees::kOfEveryNode ? degrees : nullptr, typed.hops, typed.nodes});
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
+  write_features(batch, slab);
+  gather_labels(dataset_->label_table(), seeds_, slab + layout.y);
+}
+
+void BatchMaker::write_features(Batch& batch, std::byte* slab) {
+  const BatchLayout& layout = batch.layout;
+  if (!layout.types.empty()) return typed_.write_features(batch.layout, slab);
+  const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
+  const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (dataset_->has_sparse_features())
     write_sparse_rows(batch.layout, slab);
   else if (residency_ == Residency::kHost && has_paged_rows_)
@@ -123,7 +138,6 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
     gather_features(dataset_->features, nodes, num_nodes, slab + layout.x);
   if (residency_ == Residency::kPartitioned) write_held_rows(batch, slab);
   if (residency_ == Residency::kCached) batch.layout.prepared_bytes = write_missed_rows(layout, slab);
-  gather_rows(dataset_->label_table().rows(), seeds_.data(), seeds_.size(), slab + layout.y);
 }
 
 }  // namespace salient

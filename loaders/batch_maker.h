@@ -7,6 +7,7 @@
 
 #include "loaders/batch.h"
 #include "loaders/residency.h"
+#include "loaders/typed_batch.h"
 #include "sampler/batch_sampler.h"
 #include "store/dataset.h"
 
@@ -46,6 +47,7 @@ class BatchMaker {
   void drop() noexcept { sampler_->drop(); }
 
  private:
+  void write_features(Batch& batch, std::byte* slab);
   void write_sparse_rows(BatchLayout& layout, std::byte* slab) const;
   std::size_t write_missed_rows(const BatchLayout& layout, std::byte* slab);
   void write_held_rows(Batch& batch, std::byte* slab);
@@ -58,6 +60,7 @@ class BatchMaker {
   std::span<const NodeId> row_of_;
   Degrees degrees_;
   bool has_paged_rows_ = false;
+  TypedBatchWriter typed_;
   std::span<const NodeId> seeds_{};         // of the batch sampled last
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
   std::vector<NodeId> missed_;              // likewise

@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "core/error.h"
 #include "sampler/mfg.h"
+#include "sampler/mfg_types.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/node_degree.h"
 
@@ -14,12 +14,14 @@ namespace salient {
 /// Host memory for one message-flow graph.
 struct MfgMemory {
   struct Hop {
-    LocalId* indptr = nullptr;   ///< [num_dst + 1]
+    LocalId* indptr = nullptr;   ///< [num_dst + 1], of a typed graph [num_rows + 1]
     LocalId* indices = nullptr;  ///< [num_edges]
   };
-  NodeId* nodes = nullptr;        ///< [num_nodes]
-  std::span<const Hop> hops{};    ///< [L] outermost first
-  NodeDegree* degrees = nullptr;  ///< [num_nodes], or null: not wanted
+  NodeId* nodes = nullptr;                       ///< [num_nodes]
+  std::span<const Hop> hops{};                   ///< [L] outermost first
+  NodeDegree* degrees = nullptr;                 ///< [num_nodes], or null: not wanted; of a plain graph
+  std::span<const TypedHopMemory> typed_hops{};  ///< [L] of a typed graph
+  std::span<LocalId* const> nodes_of_type{};     ///< [T] of a typed graph: [num_nodes_of_type] their numbers, ascending
 };
 
 /// Samples one batch at a time. A slab can be laid out between the two calls, so that nothing is copied twice. All
@@ -45,10 +47,8 @@ class BatchSampler {
 /// Samples on the caller's thread.
 class HostBatchSampler final : public BatchSampler {
  public:
-  /// As NeighborSampler, of a plain graph. @throws Error{kInternal} for a typed one
-  HostBatchSampler(CsrGraph graph, SamplingRule rule) : graph_(graph), sampler_(graph, std::move(rule)) {
-    require(graph.slots == nullptr, "batches are of plain graphs");
-  }
+  /// As NeighborSampler.
+  HostBatchSampler(CsrGraph graph, SamplingRule rule) : graph_(graph), sampler_(graph, std::move(rule)) {}
 
   const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
   void copy_to(const MfgMemory& memory) override;
@@ -58,6 +58,7 @@ class HostBatchSampler final : public BatchSampler {
   NeighborSampler sampler_;
   Mfg mfg_;
   MfgShape shape_;
+  MfgTypes types_;  // of a typed graph
 };
 
 }  // namespace salient

@@ -43,7 +43,9 @@ struct Dataset : DatasetFacts {
   std::shared_ptr<const void> storage{};     ///< owns what the spans point at: file mappings, or arrays
   std::shared_ptr<const SlotTable> slots{};  ///< what graph.slots points at
 
-  LabelTable label_table() const { return {label_type(), labels, multi_labels, targets}; }
+  LabelTable label_table() const { return {label_type(), labels, multi_labels, targets, first_target()}; }
+  /// Of kMultiClass, as in LabelType. @param node  of a typed graph one of the target type
+  std::int32_t class_of(NodeId node) const { return labels[node - first_target()]; }
   /// Of all feature rows, as they are stored.
   std::uint64_t feature_bytes() const;
   std::size_t num_nodes() const { return graph.num_nodes(); }

@@ -153,9 +153,10 @@ void DatasetChecks::check_targets(const LabelTable& labels) const {
                            " is infinite; allowed are numbers, and NaN for not known");
 }
 
-void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelTable& labels, NodeId first) const {
+void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelTable& labels) const {
   constexpr std::uint8_t kNoSplit = 0xFF;
   const std::size_t num_nodes = labels.num_nodes();
+  const NodeId first = labels.first;
   const std::string rule = first == 0 ? ", the graph has " + std::to_string(num_nodes) + " nodes"
                                       : ", nodes of the target type are " + std::to_string(first) + " to " +
                                             std::to_string(first + num_nodes - 1);
@@ -171,7 +172,7 @@ void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelT
       std::uint8_t& split = split_of[id - first];
       if (split == s) refuse_id(" is here twice");
       if (split != kNoSplit) refuse_id(std::string(" is in ") + splits[split].file + " too");
-      if (s == 0 && labels.num_known(id - first) == 0) refuse_id(" is for training but has no label");
+      if (s == 0 && labels.num_known(id) == 0) refuse_id(" is for training but has no label");
       split = s;
     }
   }

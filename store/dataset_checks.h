@@ -39,8 +39,7 @@ class DatasetChecks {
   void check_indptr(std::span<const EdgeOffset> indptr, std::uint64_t num_edges) const;
   void check_indices(CsrGraph graph) const;
   void check_labels(const LabelTable& labels, int num_classes) const;
-  /// @param first  the node whose labels are the first: of a typed graph the first one of the target type
-  void check_splits(std::span<const SplitView> splits, const LabelTable& labels, NodeId first = 0) const;
+  void check_splits(std::span<const SplitView> splits, const LabelTable& labels) const;
   /// @param names  of the table's files, here and below
   void check_sparse_rows(const SparseRowTable& rows, int feature_dim, const FeatureNames& names = {}) const;
   void check_node_names(std::span<const std::int64_t> begin, std::uint64_t num_characters) const;

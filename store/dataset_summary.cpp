@@ -46,7 +46,7 @@ void count_known(const Dataset& dataset, DatasetSummary& summary) {
   const auto width = static_cast<std::size_t>(labels.type.width);
   std::uint64_t known = 0;
   for (NodeId v = 0; v < labels.num_nodes(); ++v) {
-    const int known_here = labels.num_known(v);
+    const int known_here = labels.num_known(labels.first + v);
     known += static_cast<std::uint64_t>(known_here);
     if (known_here == 0) ++summary.unlabelled_nodes;
     for (std::size_t t = 0; t < width; ++t)

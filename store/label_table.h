@@ -65,29 +65,34 @@ struct LabelType {
   bool operator==(const LabelType&) const = default;
 };
 
-/// The labels of all nodes. Borrows them. Two of the three spans are empty.
+/// The labels of all nodes, of a typed graph of those of one type. Borrows them. Two of the three spans are empty.
 struct LabelTable {
   LabelType type{};
   std::span<const std::int32_t> classes{};  ///< [V] of kMultiClass
   std::span<const std::int8_t> flags{};     ///< [V, type.width] of kMultiLabel
   std::span<const float> values{};          ///< [V, type.width] of kRegression
+  NodeId first = 0;                         ///< the node of row 0
 
   std::size_t num_nodes() const { return as_bytes().size() / type.row_bytes(); }
 
+  std::size_t row_of(NodeId node) const { return node - first; }
+
   /// Of one node's labels; 0 = unlabelled.
   int num_known(NodeId node) const {
+    const std::size_t row = row_of(node);
     const auto width = static_cast<std::size_t>(type.width);
     const auto count = [&](auto labels, auto is_known) {
-      return static_cast<int>(std::ranges::count_if(labels.subspan(node * width, width), is_known));
+      return static_cast<int>(std::ranges::count_if(labels.subspan(row * width, width), is_known));
     };
     switch (type.task) {
-      case Task::kMultiClass: return classes[node] < 0 ? 0 : 1;
+      case Task::kMultiClass: return classes[row] < 0 ? 0 : 1;
       case Task::kMultiLabel: return count(flags, [](std::int8_t flag) { return flag >= 0; });
       case Task::kRegression: return count(values, [](float value) { return !std::isnan(value); });
     }
     return 0;
   }
 
+  /// Row i is that of node first + i.
   RowTable rows() const { return {as_bytes().data(), num_nodes(), type.row_bytes()}; }
 
  private:

@@ -59,6 +59,13 @@ NodeIds NodeIds::of_names(const std::vector<std::string>& names) {
   return ids;
 }
 
+NodeIds NodeIds::part(NodeId first, std::size_t count) const {
+  NodeIds ids = *this;
+  if (!numbers_.empty()) ids.numbers_ = numbers_.subspan(first, count);
+  if (!begin_.empty()) ids.begin_ = begin_.subspan(first, count + 1);
+  return ids;
+}
+
 std::string NodeIds::operator[](NodeId node) const {
   return numbers_.empty() ? std::string(name(node)) : std::to_string(numbers_[node]);
 }

@@ -1,6 +1,7 @@
 // store/node_ids.h - what the source of a data set calls its nodes: numbers or text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -28,6 +29,9 @@ class NodeIds {
   /// Of ids in memory. @param names  not empty
   static NodeIds of_numbers(std::vector<std::uint64_t> numbers);
   static NodeIds of_names(const std::vector<std::string>& names);
+
+  /// Those of the nodes from `first` on, which are 0, 1, ... in the result.
+  NodeIds part(NodeId first, std::size_t count) const;
 
   bool empty() const { return numbers_.empty() && begin_.empty(); }
   std::string operator[](NodeId node) const;  ///< not empty()

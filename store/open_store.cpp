@@ -141,7 +141,7 @@ void check_values(const Dataset& dataset, const StoreManifest& manifest, const D
     if (manifest.has_sparse_features()) checks.check_sparse_rows(dataset.sparse_features, manifest.feature_dim);
   }
   checks.check_labels(dataset.label_table(), dataset.num_classes);
-  checks.check_splits(splits_of(dataset), dataset.label_table(), dataset.first_target());
+  checks.check_splits(splits_of(dataset), dataset.label_table());
 }
 
 }  // namespace
@@ -156,10 +156,10 @@ OpenedStore open_store(const fs::path& directory, int num_threads, FeatureFile n
   std::string fingerprint;
   StoreManifest manifest = read_manifest(directory, &fingerprint);
   if (manifest.types.is_typed() && kind == GraphKind::kPlain)
-    fail(ErrorKind::kBadData, directory.string() + ": a typed graph, of " +
-                                  std::to_string(manifest.types.node_types.size()) + " node types and " +
-                                  std::to_string(manifest.types.relations.size()) +
-                                  " relations; it can be described and verified, and nothing else yet");
+    fail(ErrorKind::kBadData,
+         directory.string() + ": a typed graph, of " + std::to_string(manifest.types.node_types.size()) +
+             " node types and " + std::to_string(manifest.types.relations.size()) +
+             " relations; it can be described, verified, trained on and predicted, and nothing else yet");
   leave_out_features(directory, needed, manifest);
   auto store = std::make_shared<const MappedStore>(map_files(directory, manifest));
   check_headers(*store, manifest);

@@ -19,14 +19,15 @@ void NodeFigures::add(NodeId node, std::span<const float> logits, std::int32_t b
   if (scores_) scores_->add(node, logits);
   switch (dataset_.task) {
     case Task::kMultiClass: {
-      const std::int32_t label = dataset_.labels[node];
+      const std::int32_t label = dataset_.class_of(node);
       if (label >= 0 && label < dataset_.num_classes) tally_.add(label, best);
       break;
     }
     case Task::kMultiLabel: break;
     case Task::kRegression:
       for (std::size_t t = 0; t < values_.size(); ++t)
-        if (const float known = dataset_.targets[node * values_.size() + t]; !std::isnan(known))
+        if (const float known = dataset_.targets[(node - dataset_.first_target()) * values_.size() + t];
+            !std::isnan(known))
           values_[t].add(known, logits[t], dataset_.target_scales[t]);
       break;
   }

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "loaders/gather_rows.h"
+#include "loaders/gather_labels.h"
 
 namespace salient {
 namespace {
@@ -26,7 +26,7 @@ at::Tensor labels_of(const LabelTable& labels, std::span<const NodeId> nodes, La
   if (labels.type.task != Task::kMultiClass) shape.push_back(labels.type.width);
   at::Tensor rows = at::empty(
       shape, at::TensorOptions().dtype(scalar_of(labels.type.task)).pinned_memory(memory == LabelMemory::kPinned));
-  gather_rows(labels.rows(), nodes.data(), nodes.size(), static_cast<std::byte*>(rows.mutable_data_ptr()));
+  gather_labels(labels, nodes, static_cast<std::byte*>(rows.mutable_data_ptr()));
   return rows;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 /// Of a class that the run does not know (store/seen_by_run.h).
 bool is_of_unknown_class(const Dataset& dataset, NodeId node) {
-  return dataset.task == Task::kMultiClass && dataset.labels[node] >= dataset.num_classes;
+  return dataset.task == Task::kMultiClass && dataset.class_of(node) >= dataset.num_classes;
 }
 
 bool is_binary(const Dataset& dataset) { return dataset.task == Task::kMultiClass && dataset.num_classes == 2; }
@@ -23,11 +23,12 @@ std::size_t num_binary_labels(const Dataset& dataset) { return static_cast<std::
 std::vector<std::int8_t> binary_labels(const Dataset& dataset, std::span<const NodeId> nodes) {
   const std::size_t width = num_binary_labels(dataset);
   std::vector<std::int8_t> labels(width * nodes.size());
+  const LabelTable table = dataset.label_table();
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (std::size_t t = 0; t < width; ++t)
       labels[t * nodes.size() + i] = dataset.task == Task::kMultiLabel
-                                         ? dataset.multi_labels[nodes[i] * width + t]
-                                         : static_cast<std::int8_t>(dataset.labels[nodes[i]]);
+                                         ? table.flags[table.row_of(nodes[i]) * width + t]
+                                         : static_cast<std::int8_t>(table.classes[table.row_of(nodes[i])]);
   return labels;
 }
 

@@ -133,7 +133,8 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
 
 void PredictionWriter::write_ids() {
   NpyWriter ids(folder_ / "ids.npy", "<i8", shape_of(0));
-  const std::vector<std::int64_t> as_int64(nodes_.begin(), nodes_.end());
+  std::vector<std::int64_t> as_int64;
+  for (const NodeId node : nodes_) as_int64.push_back(static_cast<std::int64_t>(labels_.row_of(node)));
   ids.write(as_int64);
   ids.close();
   write_source_ids(folder_, nodes_, output_.ids);
@@ -222,7 +223,8 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
   if (!are_finite(logits)) {
     const auto bad = std::ranges::find_if_not(logits, [](float logit) { return std::isfinite(logit); });
     const auto row = static_cast<std::size_t>(bad - logits.begin()) / num_classes_;
-    fail(ErrorKind::kBadData, "the model's output for node " + std::to_string(nodes_[num_written_ + row]) +
+    fail(ErrorKind::kBadData, "the model's output for node " +
+                                  std::to_string(labels_.row_of(nodes_[num_written_ + row])) +
                                   " is not a number: features of its neighbourhood, or weights, are not finite");
   }
   std::vector<std::int32_t> classes(num_rows * k);
@@ -269,7 +271,8 @@ void PredictionWriter::write_probabilities(std::span<const float> logits) {
 
 void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
                                      std::span<const std::int32_t> classes) {
-  std::string line = std::to_string(node) + ",";
+  const std::size_t label_row = labels_.row_of(node);
+  std::string line = std::to_string(label_row) + ",";
   if (!output_.ids.empty()) line.append(csv_field(output_.ids[node])).append(",");
   line += csv_labels(node, logits);
   if (has_values()) return csv_->write(line + "\n");
@@ -280,7 +283,7 @@ void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
       return csv_field(output_.class_names[static_cast<std::size_t>(c)]);
     };
     if (!has_several_labels())
-      line.append(",").append(labels_.classes[node] >= 0 ? name_of_class(labels_.classes[node]) : "");
+      line.append(",").append(labels_.classes[label_row] >= 0 ? name_of_class(labels_.classes[label_row]) : "");
     for (const std::int32_t c : classes) line.append(",").append(name_of_class(c));
   }
   for (std::size_t c = 0; output_.probabilities && c < num_classes_; ++c) line += printed(",%.6f", probabilities.of(c));
@@ -288,10 +291,11 @@ void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
 }
 
 std::string PredictionWriter::csv_labels(NodeId node, std::span<const float> logits) const {
+  const std::size_t row = labels_.row_of(node);
   if (has_values()) {
     std::string text;
     for (std::size_t t = 0; t < num_classes_; ++t) {
-      const float known = labels_.values[node * num_classes_ + t];
+      const float known = labels_.values[row * num_classes_ + t];
       text.append(t == 0 ? "" : ",")
           .append(std::isnan(known) ? "" : to_text(known))
           .append(",")
@@ -300,11 +304,11 @@ std::string PredictionWriter::csv_labels(NodeId node, std::span<const float> log
     return text;
   }
   if (has_several_labels()) {
-    const auto flags = labels_.flags.subspan(node * num_classes_, num_classes_);
+    const auto flags = labels_.flags.subspan(row * num_classes_, num_classes_);
     return positions(num_classes_, [&](std::size_t t) { return flags[t] == 1; }) + "," +
            positions(num_classes_, [&](std::size_t t) { return logits[t] > 0; });
   }
-  return labels_.classes[node] >= 0 ? std::to_string(labels_.classes[node]) : "";
+  return labels_.classes[row] >= 0 ? std::to_string(labels_.classes[row]) : "";
 }
 
 void PredictionWriter::close() {

@@ -37,13 +37,14 @@ void SplitCounts::count(InferenceCounts& counts, NodeId node, std::span<const fl
     return;
   }
   if (dataset_.task == Task::kMultiClass) {
-    if (dataset_.labels[node] < 0) return;
+    const std::int32_t known = dataset_.class_of(node);
+    if (known < 0) return;
     ++counts.labelled;
-    counts.correct += dataset_.labels[node] == best ? 1 : 0;
+    counts.correct += known == best ? 1 : 0;
     return;
   }
   for (std::size_t t = 0; t < row.size(); ++t) {
-    const std::int8_t flag = dataset_.multi_labels[node * row.size() + t];
+    const std::int8_t flag = dataset_.multi_labels[(node - dataset_.first_target()) * row.size() + t];
     if (flag < 0) continue;
     const bool is_predicted = row[t] > 0;
     ++counts.labelled;

@@ -20,7 +20,7 @@ namespace {
 
 std::vector<float> balanced(const Dataset& dataset) {
   std::vector<std::int64_t> nodes_of(static_cast<std::size_t>(dataset.num_classes), 0);
-  for (const NodeId node : dataset.train) ++nodes_of[static_cast<std::size_t>(dataset.labels[node])];
+  for (const NodeId node : dataset.train) ++nodes_of[static_cast<std::size_t>(dataset.class_of(node))];
   const auto present = static_cast<double>(std::ranges::count_if(nodes_of, [](std::int64_t n) { return n > 0; }));
   std::vector<float> weights;
   for (const std::int64_t n : nodes_of)

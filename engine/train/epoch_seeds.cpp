@@ -82,7 +82,7 @@ std::int64_t EpochSeeds::count_labels(std::size_t step) const {
 /// By class, so that it does not depend on how a step's seeds are dealt.
 double EpochSeeds::sum_of_weights(std::size_t step) const {
   std::vector<std::int64_t> nodes_of(class_weights_.size(), 0);
-  for (const NodeId seed : seeds_of(step)) ++nodes_of[static_cast<std::size_t>(dataset_.labels[seed])];
+  for (const NodeId seed : seeds_of(step)) ++nodes_of[static_cast<std::size_t>(dataset_.class_of(seed))];
   double sum = 0;
   for (std::size_t c = 0; c < nodes_of.size(); ++c)
     sum += static_cast<double>(nodes_of[c]) * static_cast<double>(class_weights_[c]);

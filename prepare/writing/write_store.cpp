@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 void check_rules(const Dataset& dataset, const fs::path& out) {
   const DatasetChecks checks(out);
   checks.check_labels(dataset.label_table(), dataset.num_classes);
-  checks.check_splits(splits_of(dataset), dataset.label_table(), dataset.first_target());
+  checks.check_splits(splits_of(dataset), dataset.label_table());
   for (const std::vector<std::string>* names : {&dataset.class_names, &dataset.column_names})
     for (const std::string& name : *names)
       if (name.find('\n') != std::string::npos)

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "core/error.h"
-#include "sampler/batch_sampler.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
 #include "tests/support/graphs.h"
@@ -196,7 +195,6 @@ TEST(TypedSampler, RefusesFanoutsThatAreNone) {
   refused({{2, 2}, {2, -2}});
   refused({{2, 2}, {2, 1 << 16}});
   EXPECT_NO_THROW(NeighborSampler(rows.view(), {.fanouts = {2, 2}, .relation_fanouts = {{0, -1}, {5, 65535}}}));
-  EXPECT_THROW(HostBatchSampler(rows.view(), SamplingRule{{2}}), Error) << "batches are of plain graphs";
 }
 
 }  // namespace
