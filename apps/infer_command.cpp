@@ -21,6 +21,7 @@ void add_problems(std::vector<FieldProblem>& found, const SampledOptions& option
   const SampledOptions none;
   check_field(found, options.fanout.empty() || are_fanouts(options.fanout), "fanout", "each 1 to 65535, or -1 for all");
   check_field(found, !is_exact || options.fanout.empty(), "fanout", kSampledOnly);
+  check_field(found, !is_exact || options.fanout_of.empty(), "fanout-of", kSampledOnly);
   check_field(found, !is_exact || !options.draw, "draw", kSampledOnly);
   check_field(found, !is_exact || options.batch_size == none.batch_size, "batch-size", kSampledOnly);
   check_field(found, !is_exact || options.seed == none.seed, "seed", kSampledOnly);
@@ -99,6 +100,7 @@ InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
   if (options.data.dataset.empty()) options.data.dataset = run.data.dataset;
   if (options.data.root.empty()) options.data.root = run.data.root;
   if (sampled.fanout.empty() && !options.exact) sampled.fanout = run.evaluation.fanout;
+  if (sampled.fanout_of.empty() && !options.exact) sampled.fanout_of = run.batches.fanout_of;
   if (!sampled.draw) sampled.draw = run.batches.draw;
   if (sampled.batch_size == 0) sampled.batch_size = run.evaluation.batch_size;
   if (sampled.seed < 0) sampled.seed = run.seed;
@@ -106,6 +108,8 @@ InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
   std::vector<FieldProblem> problems;
   check_field(problems, options.exact || std::ssize(sampled.fanout) == run.model.num_layers, "fanout",
               num_layers + " numbers, one per layer of the run's model");
+  check_field(problems, are_fanouts_of(sampled.fanout_of, run.model.num_layers), "fanout-of",
+              "SRC:NAME:DST=" + num_layers + " numbers, each 0 to 65535, or -1 for all");
   check_field(problems, options.results.embeddings <= run.model.num_layers, "embeddings",
               "the run's model has " + num_layers + " layers");
   refuse(problems);

@@ -31,6 +31,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("new-edges", self.added.edges, "of them, by ids: a list of edges in text, as salient-prepare edges takes it");
   field("fanout", self.sampled.fanout,
         "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
+  field("fanout-of", self.sampled.fanout_of, "of a relation of a typed graph, SRC:NAME:DST=15,10,5; empty = the run's");
   visit_draw(self.sampled.draw, field,
              "uniform, or by numbers that a batch's nodes share (labor): fewer rows; auto: as in the run");
   field("exact", self.exact, "all neighbours, layer by layer, instead of --fanout");

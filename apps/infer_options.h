@@ -21,12 +21,16 @@ namespace salient {
 /// Predictions from sampled neighbours. What is empty, 0 or -1 is the run's own.
 struct SampledOptions {
   std::vector<int> fanout{};
+  FanoutsOf fanout_of{};  ///< of relations of a typed graph
   std::optional<Draw> draw{};
   int batch_size = 0;              ///< nodes per rank and batch
   std::int64_t seed = -1;          ///< of the sampled neighbourhoods
   std::optional<StepKind> step{};  ///< of a batch; none: resident where model, fanouts and data allow it
 
-  SamplingRule rule() const { return {fanout, draw.value_or(Draw::kUniform)}; }
+  /// @throws as with_fanouts_of()
+  SamplingRule rule(const GraphSchema& types) const {
+    return with_fanouts_of({fanout, draw.value_or(Draw::kUniform)}, fanout_of, types);
+  }
 
   bool operator==(const SampledOptions&) const = default;
 };

@@ -46,7 +46,7 @@ StepQuestion question_of(const InferRun& run, const SampledOptions& sampled, Pur
   const std::size_t num_nodes = std::max<std::size_t>(1, run.nodes.size());
   return {.purpose = purpose,
           .spec = {.model = run.trained_with.model,
-                   .rule = sampled.rule(),
+                   .rule = sampled.rule(run.dataset.types),
                    .max_seeds = std::min(static_cast<std::size_t>(sampled.batch_size), num_nodes),
                    .numerics = run.numerics},
           .dataset = run.dataset,
@@ -57,7 +57,7 @@ StepQuestion question_of(const InferRun& run, const SampledOptions& sampled, Pur
 
 InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {
   const MachineOptions& machine = run.options.machine;
-  LoaderOptions loading{.rule = sampled.rule(),
+  LoaderOptions loading{.rule = sampled.rule(run.dataset.types),
                         .degrees = degrees_for(reads_degrees(run.trained_with.model)),
                         .num_workers = machine.workers,
                         .num_slots = machine.slots,
@@ -83,7 +83,7 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
 /// Of nodes that the data set lacks.
 InferenceCounts predict_added(const InferRun& run, const OnRound& on_round) {
   const SampledOptions& sampled = run.options.sampled;
-  const NewNodeBatch::Sampling sampling{.rule = sampled.rule(),
+  const NewNodeBatch::Sampling sampling{.rule = sampled.rule(run.dataset.types),
                                         .degrees = degrees_for(reads_degrees(run.trained_with.model))};
   NewNodePredictions predictions(run.dataset, run.added.nodes, run.labelled(), sampling, run.session.device);
   return sampled_inference({*run.trained.model, run.session.device, *run.session.comm}, predictions, run.nodes,
@@ -191,7 +191,7 @@ void compare_with_fanouts(const InferRun& run, const InferenceCounts& exact, con
 std::int64_t num_of_unknown_class(const InferRun& run, const std::function<bool(NodeId)>& counts) {
   if (run.unknown_classes.empty() || run.dataset.task != Task::kMultiClass) return 0;
   return std::ranges::count_if(run.nodes, [&](NodeId node) {
-    return run.labelled().labels[node] >= run.dataset.num_classes && (!counts || counts(node));
+    return run.labelled().class_of(node) >= run.dataset.num_classes && (!counts || counts(node));
   });
 }
 

@@ -44,25 +44,26 @@ struct MovedGraph {
 
 }  // namespace
 
-Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, FeatureFile needed) {
+Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, FeatureFile needed,
+                           GraphKind kind) {
   if (is_synthetic_name(dataset)) return make_synthetic_dataset(that_fit(parse_synthetic_name(dataset)));
   const std::filesystem::path folder = dataset_folder(dataset, data_root);
   return open_or_advise(folder, [&] {
-    Dataset opened = open_store(folder, /*num_threads=*/0, needed).dataset;
+    Dataset opened = open_store(folder, /*num_threads=*/0, needed, kind).dataset;
     check_checksums_of_short_store(folder, kAlwaysChecked, needed);
     return opened;
   });
 }
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
-                           const Launch& launch, FeatureFile needed) {
+                           const Launch& launch, FeatureFile needed, GraphKind kind) {
   Dataset opened;
   if (is_synthetic_name(dataset) && launch.size > launch.num_hosts) {
     SyntheticOptions options;
     together(comm, [&] { options = parse_synthetic_name(dataset); });
     return open_generated_dataset(options, comm, launch);
   }
-  together(comm, [&] { opened = open_named_dataset(dataset, data_root, needed); });
+  together(comm, [&] { opened = open_named_dataset(dataset, data_root, needed, kind); });
   return opened;
 }
 

@@ -17,12 +17,13 @@ namespace salient {
 ///
 /// @throws as open_dataset(); Error{kUsage} for an unknown synthetic name.
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root,
-                           FeatureFile needed = FeatureFile::kNeeded);
+                           FeatureFile needed = FeatureFile::kNeeded, GraphKind kind = GraphKind::kPlain);
 
 /// The same on every rank. Generated data is in memory once per host: its first rank makes it, the others map it.
 /// Collective. @throws RankError on all ranks when it fails on one.
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
-                           const Launch& launch, FeatureFile needed = FeatureFile::kNeeded);
+                           const Launch& launch, FeatureFile needed = FeatureFile::kNeeded,
+                           GraphKind kind = GraphKind::kPlain);
 
 /// Likewise of a data set that no name has.
 Dataset open_generated_dataset(const SyntheticOptions& options, Communicator& comm, const Launch& launch);

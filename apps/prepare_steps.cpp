@@ -125,15 +125,15 @@ std::string set_name(const std::string& name, const WriteOptions& write) {
 
 /// What to do with a store, or what it lacks to be trained on.
 std::string next_step(const Dataset& dataset, const std::string& out, const std::string& likely_features) {
-  if (dataset.types.is_typed())
-    return "next            salient-prepare verify " + out + "; no model is trained on it yet";
-  if (dataset.feature_dim == 0 && !likely_features.empty())
+  const bool is_typed = dataset.types.is_typed();
+  if (!is_typed && dataset.feature_dim == 0 && !likely_features.empty())
     return "to train on it  give it features: call " + likely_features + " 'x.npy' if it holds them";
   const std::string features = dataset.source_kind == "npz" ? "" : "--features or ";  // else an array of the file
-  if (dataset.feature_dim == 0) return "to train on it  give it features, with " + features + "--make-features";
+  if (!is_typed && dataset.feature_dim == 0)
+    return "to train on it  give it features, with " + features + "--make-features";
   if (dataset.num_classes == 0) return "to train on it  give it labels, with --labels";
   if (dataset.train.empty()) return "to train on it  give it training nodes, with --split 0.6,0.2,0.2 or --train";
-  return "next            salient-train --dataset " + out;
+  return "next            salient-train --dataset " + out + (is_typed ? " --model rgcn" : "");
 }
 
 void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit,

@@ -99,6 +99,16 @@ void select_nodes_together(InferRun& run) {
         "--nodes-by row takes rows, --nodes-by id says that ids are meant");
 }
 
+/// Of a typed graph.
+void require_sampled(const InferOptions& options, const Dataset& dataset) {
+  if (!dataset.types.is_typed()) return;
+  const std::string has = dataset.name + " has node types: ";
+  if (options.exact)
+    fail(ErrorKind::kUsage, has + "--exact is of plain graphs; --fanout -1 a layer keeps all neighbours");
+  if (!options.added.nodes.empty()) fail(ErrorKind::kUsage, has + "--new-nodes are of plain graphs");
+  (void)options.sampled.rule(dataset.types);
+}
+
 /// Device, ranks, data set and model. Collective.
 InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& control) {
   const TrainOptions trained_with = read_run_options(control, said.run);
@@ -122,6 +132,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                                   .features = options.match_features},
                                  open_dataset_together(session, options.data, options.machine));
   run.dataset = std::move(fitted.dataset);
+  together(*session.comm, [&] { require_sampled(options, run.dataset); });
   run.unknown_classes = std::move(fitted.unknown_classes);
   run.trained = open_trained_model(*session.comm, session.device,
                                    {options.run, options.checkpoint, trained_with, run.numerics}, run.dataset);
@@ -168,7 +179,8 @@ void name_nodes_and_classes(const InferRun& run, PredictionOutput& output) {
 std::int64_t say_what_is_unknown(const InferRun& run) {
   const std::int64_t unknown = num_of_unknown_class(run);
   if (unknown == 0 || !run.session.is_rank_0()) return unknown;
-  const auto labelled = std::ranges::count_if(run.nodes, [&](NodeId node) { return run.labelled().labels[node] >= 0; });
+  const auto labelled =
+      std::ranges::count_if(run.nodes, [&](NodeId node) { return run.labelled().class_of(node) >= 0; });
   log_warning(std::to_string(unknown) + " of " + std::to_string(labelled) +
               " labelled nodes are of classes that the run does not know: " +
               (unknown == labelled ? "there is no accuracy" : "accuracy counts them as wrong") +
@@ -202,7 +214,7 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
                           .probabilities = results.probabilities,
                           .rounds_kept = session.device.is_cuda() ? kRoundsKept : 0};
   std::optional<SplitCounts> splits;
-  const bool are_all = !run.has_added() && run.nodes.size() == run.dataset.num_nodes();
+  const bool are_all = !run.has_added() && run.nodes.size() == num_targets(run.dataset);
   if (session.is_rank_0() && are_all) splits.emplace(run.dataset, run.nodes);
   output.on_rows = [&](std::span<const float> logits, std::span<const std::int32_t> classes) {
     const std::size_t num_rows = logits.size() / static_cast<std::size_t>(run.dataset.num_classes);

@@ -34,6 +34,7 @@
 #include "engine/device/rank_parts.h"
 #include "engine/device/tensor_memory.h"
 #include "engine/train/class_weights.h"
+#include "engine/train/run_model.h"
 #include "engine/train/score.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_plan.h"
@@ -53,6 +54,20 @@ constexpr const char* kHelp =
 /// Options that may differ between hosts.
 constexpr std::string_view kOwnToAHost[] = {"data-root", "workers", "threads", "slots", "progress", "log-level", "out"};
 
+/// The node types and relations of a typed graph, each with its count.
+void add_schema(const GraphSchema& schema, Facts& facts) {
+  if (!schema.is_typed()) return;
+  std::string types, relations;
+  for (const NodeType& type : schema.node_types)
+    types.append(types.empty() ? "" : ", ").append(type.name + " " + std::to_string(type.count));
+  for (const Relation& relation : schema.relations)
+    relations.append(relations.empty() ? "" : ", ")
+        .append(text_of(schema, relation) + " " + std::to_string(relation.num_entries));
+  facts["node_types"] = types;
+  facts["relations"] = relations;
+  facts["target_type"] = schema.target().name;
+}
+
 RunDescription describe_run(const TrainRun& run) {
   const Dataset& dataset = run.dataset;
   RunDescription about{.program = std::string(kProgram) + " " + kVersion, .versions = library_versions()};
@@ -70,6 +85,7 @@ RunDescription describe_run(const TrainRun& run) {
                    {"entries", dataset.num_edges()},
                    {"task", name_of(dataset.task)},
                    {words_of(dataset.task).outputs, dataset.num_classes}};
+  add_schema(dataset.types, about.dataset);
   return about;
 }
 
@@ -207,6 +223,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
   if (session.is_rank_0()) warn_of_dense_rows(run);
   if (session.is_rank_0()) warn_of_data(run.dataset);
+  if (session.is_rank_0()) note_unreached_types(run.dataset, training_rule(run.options, run.dataset));
   const std::string older_kind = older_kind_line(run.options.model);
   if (session.is_rank_0() && !run.options.output.resume.empty() && !older_kind.empty()) log_info(older_kind);
   if (run.options.output.trace) together(*session.comm, [&] { open_trace(run.directory, session.comm->rank()); });

@@ -31,21 +31,27 @@ bool is_word(const NodeSelection& selection) {
          (selection.what == "all" || std::ranges::find(kSplits, selection.what) != kSplits.end());
 }
 
-std::vector<NodeId> nodes_of_mask(const NpyFile& file) {
+std::vector<NodeId> nodes_of_mask(const NpyFile& file, NodeId first) {
   std::vector<NodeId> nodes;
   for (std::size_t v = 0; v < file.data().size(); ++v)
-    if (file.data()[v] != std::byte{0}) nodes.push_back(static_cast<NodeId>(v));
+    if (file.data()[v] != std::byte{0}) nodes.push_back(first + static_cast<NodeId>(v));
   return nodes;
+}
+
+NodeIds ids_of_targets(const Dataset& dataset) {
+  const NodeIds ids = NodeIds::of(dataset);
+  return dataset.types.is_typed() ? ids.part(dataset.first_target(), num_targets(dataset)) : ids;
 }
 
 /// The nodes of a list, in its order.
 class NodeList {
  public:
   NodeList(const Dataset& dataset, const NodeSelection& selection)
-      : lookup_(dataset),
+      : first_(dataset.first_target()),
+        lookup_(ids_of_targets(dataset), num_targets(dataset)),
         by_(selection.by.value_or(NodesBy::kId)),
         may_be_rows_(!selection.by && !lookup_.ids().empty()),
-        is_taken_(dataset.num_nodes(), false) {}
+        is_taken_(num_targets(dataset), false) {}
 
   bool are_numbers() const { return by_ == NodesBy::kRow || lookup_.ids().empty() || !lookup_.ids().numbers().empty(); }
   bool has_ids() const { return !lookup_.ids().empty(); }
@@ -59,7 +65,7 @@ class NodeList {
     if (!node) return lookup_.rule_of(said, by_) + remedy(row.has_value());
     if (is_taken_[*node]) return "the node is listed twice";
     is_taken_[*node] = true;
-    nodes_.push_back(*node);
+    nodes_.push_back(first_ + *node);
     return "";
   }
 
@@ -70,6 +76,7 @@ class NodeList {
     return by_ == NodesBy::kId && has_ids() && is_row ? "; --nodes-by row takes row numbers" : "";
   }
 
+  NodeId first_;
   NodeLookup lookup_;
   NodesBy by_;
   bool may_be_rows_, has_other_rows_ = false;
@@ -81,11 +88,12 @@ SelectedNodes nodes_in_array(const Dataset& dataset, const NodeSelection& select
   const NpyFile file(selection.what);
   const NpyHeader& header = file.header();
   const bool is_list = header.shape.size() == 1;
-  if (is_list && header.kind == 'b' && header.shape[0] == dataset.num_nodes()) return {nodes_of_mask(file)};
+  if (is_list && header.kind == 'b' && header.shape[0] == num_targets(dataset))
+    return {nodes_of_mask(file, dataset.first_target())};
   if (!is_list || (header.kind != 'i' && header.kind != 'u'))
     fail(ErrorKind::kBadData, file.name() + ": holds " + header.dtype() + " of shape " + header.shape_text() +
                                   ", expected a list of integer node ids, or a bool for each of the " +
-                                  std::to_string(dataset.num_nodes()) + " nodes");
+                                  std::to_string(num_targets(dataset)) + " nodes");
   NodeList list(dataset, selection);
   std::size_t position = 0;
   for (const std::uint64_t id : ids_of(file)) {
@@ -128,8 +136,8 @@ SelectedNodes nodes_said(const Dataset& dataset, const NodeSelection& selection)
 
 std::vector<NodeId> nodes_of_word(const Dataset& dataset, const std::string& word) {
   if (word == "all") {
-    std::vector<NodeId> nodes(dataset.num_nodes());
-    std::iota(nodes.begin(), nodes.end(), NodeId{0});
+    std::vector<NodeId> nodes(num_targets(dataset));
+    std::iota(nodes.begin(), nodes.end(), dataset.first_target());
     return nodes;
   }
   const std::span<const NodeId> split = word == "train"   ? dataset.train
@@ -139,6 +147,10 @@ std::vector<NodeId> nodes_of_word(const Dataset& dataset, const std::string& wor
 }
 
 }  // namespace
+
+std::size_t num_targets(const Dataset& dataset) {
+  return dataset.types.is_typed() ? static_cast<std::size_t>(dataset.types.target().count) : dataset.num_nodes();
+}
 
 bool is_node_file(const std::string& what) {
   const std::string_view plain = std::string_view(what).substr(0, what.size() - (what.ends_with(".gz") ? 3 : 0));

@@ -1,6 +1,7 @@
 // apps/selected_nodes.h - which nodes --nodes of salient-infer means: a split, all, ids, or a file with a list.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ struct NodeSelection {
   std::string id_column{};      ///< of a table; "" = one with a usual name, or the only one
 };
 
+/// How many nodes can be predicted: of a typed graph those of the target type.
+std::size_t num_targets(const Dataset& dataset);
+
 /// By its end: .npy, or a table .txt, .csv or .tsv, plain or .gz.
 bool is_node_file(const std::string& what);
 
@@ -28,6 +32,8 @@ struct SelectedNodes {
                                     ///< other nodes: who gave them may have meant those
 };
 
+/// Of a typed graph nodes are those of the target type, by their ids and rows there.
+///
 /// The nodes of a split in its order, of "all" from 0 on, of a list in its order, of a mask ascending.
 ///
 /// A list is text: ids on the command line, which may be in double quotes, or a table with an id a row; or a .npy with

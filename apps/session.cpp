@@ -83,16 +83,30 @@ void require_step(const Session& session, std::optional<StepKind> step) {
     fail(ErrorKind::kNoDevice, "--step resident needs a GPU, and this run is on the CPU");
 }
 
+namespace {
+
+/// Of graph and features.
+std::string sizes_of(const Dataset& dataset) {
+  const std::string nodes = std::to_string(dataset.num_nodes()) + " nodes";
+  const std::string entries = std::to_string(dataset.num_edges()) + " entries";
+  if (dataset.types.is_typed())
+    return nodes + " of " + std::to_string(dataset.types.node_types.size()) + " types, " + entries + " of " +
+           std::to_string(dataset.types.relations.size()) + " relations, the target type is " +
+           dataset.types.target().name;
+  return nodes + ", " + entries + ", " + std::to_string(dataset.feature_dim) +
+         (dataset.has_sparse_features() ? " sparse" : "") + " features";
+}
+
+}  // namespace
+
 Dataset open_dataset_together(const Session& session, const DataOptions& data, const MachineOptions& machine) {
   const FeatureFile needed = machine.features == Residency::kPartitioned ? FeatureFile::kOrParts : FeatureFile::kNeeded;
   const Timer loading;
-  Dataset dataset = open_named_dataset(data.dataset, data.root, *session.comm, session.launch, needed);
+  Dataset dataset = open_named_dataset(data.dataset, data.root, *session.comm, session.launch, needed, GraphKind::kAny);
   require_equal_on_all_ranks(*session.comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
   if (session.is_rank_0())
-    log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
-             std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
-             std::to_string(dataset.feature_dim) + (dataset.has_sparse_features() ? " sparse" : "") + " features, " +
-             std::to_string(dataset.num_classes) + " " + words_of(dataset.task).outputs +
+    log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " + sizes_of(dataset) +
+             ", " + std::to_string(dataset.num_classes) + " " + words_of(dataset.task).outputs +
              (dataset.task == Task::kMultiLabel ? " a node" : "") + ", opened in " + fixed(loading.seconds(), 1) +
              " s");
   return dataset;

@@ -88,7 +88,7 @@ void require_precision(const Session& session, std::optional<Precision> precisio
 void require_step(const Session& session, std::optional<StepKind> step);
 
 /// The data set on every rank, and one line about it; without features.npy where features are to be partitioned and
-/// the host has the rows of its parts alone. Collective.
+/// the host has the rows of its parts alone. Plain or typed. Collective.
 /// @throws as open_named_dataset(); RankError{kBadData} when ranks have different data.
 Dataset open_dataset_together(const Session& session, const DataOptions& data, const MachineOptions& machine);
 

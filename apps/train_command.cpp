@@ -51,6 +51,8 @@ void add_fanout_problems(std::vector<FieldProblem>& found, const char* field, co
 
 void add_problems(std::vector<FieldProblem>& found, const BatchOptions& options, int num_layers) {
   add_fanout_problems(found, "fanout", options.fanout, num_layers);
+  check_field(found, are_fanouts_of(options.fanout_of, num_layers), "fanout-of",
+              "SRC:NAME:DST=" + std::to_string(num_layers) + " numbers, one per layer, each 0 to 65535, or -1 for all");
   check_field(found, options.size >= 1 || options.size == kAutoBatchSize, "batch-size", "at least 1, or 0");
   check_field(found, options.global_size >= 0, "global-batch-size", "at least 1, or 0");
   const bool draws = std::ranges::any_of(options.fanout, [](int fanout) { return fanout != -1; });

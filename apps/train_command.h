@@ -19,7 +19,11 @@ namespace salient {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, BatchOptions>
 void visit_fields(Self& self, Visit&& field) {
-  field("fanout", self.fanout, "neighbours kept per node, the seeds' own hop first; -1 keeps all");
+  field("fanout", self.fanout,
+        "neighbours kept per node, of typed graphs of each relation, the seeds' own hop first; -1 keeps all");
+  field("fanout-of", self.fanout_of,
+        "of a relation of a typed graph, SRC:NAME:DST=15,10,5 instead of --fanout, 0 = none at this hop; in evaluation "
+        "too; may be repeated");
   visit_draw(self.draw, field,
              "each node draws its neighbours by itself, or by numbers that a batch's nodes share: fewer rows, the same "
              "law; in evaluation too");
@@ -65,6 +69,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("gin-sum", self.model.gin_sum,
         "of gin: kept neighbours count all / kept times, so that fanouts may change, or once each");
   field("heads", self.model.heads, "attention heads, which share --hidden");
+  field("bases", self.model.bases, "of rgcn: matrices that its relations share, each a sum of them; 0 = one each");
+  field("blocks", self.model.blocks, "of rgcn: blocks on the diagonal of hidden layers' matrices; 0 = whole ones");
   field("init", self.model.init, "pyg is uniform within 1/sqrt(fan_in), xavier the paper artifact's");
   visit_fields(self.batches, field);
   field("epochs", self.optimisation.epochs, "passes over the training nodes");

@@ -9,6 +9,7 @@
 
 #include "core/console/log.h"
 #include "core/number_text.h"
+#include "engine/plan/fanouts_of.h"
 #include "store/column_spread.h"
 
 namespace salient {
@@ -30,7 +31,7 @@ void warn_of_wide_column(const Dataset& dataset) {
 std::vector<std::uint64_t> counts_of(const Dataset& dataset, std::span<const NodeId> nodes) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(dataset.num_classes), 0);
   for (const NodeId node : nodes)
-    if (const std::int32_t label = dataset.labels[node]; label >= 0) ++counts[static_cast<std::size_t>(label)];
+    if (const std::int32_t label = dataset.class_of(node); label >= 0) ++counts[static_cast<std::size_t>(label)];
   return counts;
 }
 
@@ -51,6 +52,13 @@ void warn_of_missing_classes(const Dataset& dataset) {
 }
 
 }  // namespace
+
+void note_unreached_types(const Dataset& dataset, const SamplingRule& rule) {
+  for (const int type : unreached_types(dataset.types, rule))
+    log_info("node type '" + dataset.types.node_types[static_cast<std::size_t>(type)].name +
+             "' is in no neighbourhood of '" + dataset.types.target().name + "' within " +
+             std::to_string(rule.fanouts.size()) + " hops: no relation leads there");
+}
 
 void warn_of_data(const Dataset& dataset) {
   warn_of_missing_classes(dataset);

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "engine/train/trainer.h"
+#include "sampler/sampling_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -15,6 +16,9 @@ void warn_of_data(const Dataset& dataset);
 /// Before training: a size of batches with which an epoch has fewer than ten steps, and which `better` beats.
 /// @param seeds, better  of a step, over all ranks   @param better_size  `better` as the option says it
 void warn_of_few_steps(std::size_t num_train, std::size_t seeds, std::size_t better, int better_size);
+
+/// Of a typed graph, with the rule of its training: a line for each type that no batch has a node of.
+void note_unreached_types(const Dataset& dataset, const SamplingRule& rule);
 
 /// After training: the best validation accuracy, of two epochs or more, is no better than the largest class.
 void warn_of_chance(const Dataset& dataset, const TrainResult& result);

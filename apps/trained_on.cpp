@@ -61,6 +61,9 @@ FittedData fit_to_run(Communicator& comm, const RunOnData& use, Dataset dataset)
   FittedData fitted;
   together(comm, [&] {
     if (!use.is_other_data_meant) refuse_changed(origin, dataset);
+    if (dataset.types.is_typed())
+      fail(ErrorKind::kUsage, "a run on a graph with node types predicts nodes of its own data set alone, and " +
+                                  dataset.name + " is another one");
     SchemaMatch match = match_schemas(origin.schema, dataset.schema(), use.features);
     if (!match.reasons.empty()) refuse_unfit(origin, dataset, match);
     if (comm.rank() == 0) {

@@ -171,7 +171,7 @@ struct Measured {
 
 /// Of the training that will use it: its cached rows are those that batches will meet most.
 SamplingPlan sampling_plan(const TrainOptions& options, const Dataset& dataset) {
-  return {.rule = training_rule(options),
+  return {.rule = training_rule(options, dataset),
           .seeds = dataset.train,
           .batch_size = global_batch_of(options, /*num_ranks=*/1),
           .seed = options.seed};

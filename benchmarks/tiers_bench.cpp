@@ -17,6 +17,7 @@
 #include "core/number_text.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/device/fit_to_machine.h"
+#include "engine/train/run_model.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_plan.h"
 #include "loaders/graph_tiers.h"
@@ -92,7 +93,7 @@ void train(Way& way, TrainOptions options, const Dataset& dataset, const Residen
 
 /// Ways with the same data, which follow each other, share it.
 void measure(std::vector<Way>& ways, const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
-  const SamplingPlan plan{.rule = training_rule(options),
+  const SamplingPlan plan{.rule = training_rule(options, dataset),
                           .seeds = dataset.train,
                           .batch_size = global_batch_of(options, /*num_ranks=*/1),
                           .seed = options.seed};

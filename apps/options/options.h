@@ -242,6 +242,10 @@ std::string toml_value(Number auto value) {
   const bool is_whole = text.find_first_of(".en") == std::string::npos;
   return std::is_floating_point_v<decltype(value)> && is_whole ? text + ".0" : text;
 }
+/// Of a type that is text to options.
+template <class T>
+requires std::is_class_v<T> && requires(const T& value) { to_text(value); }
+std::string toml_value(const T& value) { return toml_value(to_text(value)); }
 template <class T>
 std::string toml_value(const std::vector<T>& value) {
   std::string text;

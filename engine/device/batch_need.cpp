@@ -5,7 +5,7 @@
 
 #include "core/growth.h"
 #include "loaders/device_graph.h"
-#include "sampler/neighbor_sampler.h"
+#include "sampler/batch_sampler.h"
 
 namespace salient {
 namespace {
@@ -16,7 +16,7 @@ void take_larger(std::int64_t& bytes, std::int64_t other) { bytes = std::max(byt
 
 void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset, Degrees degrees) {
   for (const auto& [features, name] : names_of(Residency{})) {
-    if (dataset.has_sparse_features() && features != Residency::kHost) continue;
+    if ((dataset.has_sparse_features() || dataset.types.is_typed()) && features != Residency::kHost) continue;
     const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, degrees);
     BatchNeed::Slab& slab = need.slab_of[static_cast<std::size_t>(features)];
     take_larger(slab.host_bytes, static_cast<std::int64_t>(with_growth(layout.prepared_bytes)));
@@ -32,21 +32,23 @@ void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, cons
 
 /// Of sparse rows that are grouped by column for a gradient: two numbers a value, and a copy that dropout makes.
 std::int64_t bytes_by_column(const Dataset& dataset, const MfgShape& mfg) {
-  const std::uint64_t num_rows = static_cast<std::uint64_t>(mfg.num_nodes);
-  return static_cast<std::int64_t>(dataset.sparse_features.longest.num_values(num_rows) * 3 * sizeof(float));
+  std::uint64_t values = 0;
+  if (!dataset.types.is_typed())
+    values = dataset.sparse_features.longest.num_values(static_cast<std::uint64_t>(mfg.num_nodes));
+  for (std::size_t t = 0; t < dataset.type_features.size(); ++t)
+    values += dataset.type_features[t].sparse.longest.num_values(static_cast<std::uint64_t>(mfg.num_nodes_of_type[t]));
+  return static_cast<std::int64_t>(values * 3 * sizeof(float));
 }
 
 }  // namespace
 
 BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeBytes& compute_bytes) {
-  NeighborSampler sampler(dataset.graph, probe.rule);
-  Mfg mfg;
+  HostBatchSampler sampler(dataset.graph, probe.rule);
   BatchNeed need;
   for (std::uint32_t batch = 0; batch < kProbes && batch * probe.batch_size < probe.seeds.size(); ++batch) {
     const std::size_t first = batch * probe.batch_size;
     const auto seeds = probe.seeds.subspan(first, std::min(probe.batch_size, probe.seeds.size() - first));
-    sampler.sample(seeds, {.seed = probe.seed, .epoch = 1, .batch = batch}, mfg);
-    const MfgShape shape = shape_of(mfg);
+    const MfgShape& shape = sampler.sample(seeds, {.seed = probe.seed, .epoch = 1, .batch = batch});
     add_batch(need, shape, seeds.size(), dataset, probe.degrees);
     take_larger(need.compute_bytes, compute_bytes(shape) + bytes_by_column(dataset, shape));
   }

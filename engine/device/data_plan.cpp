@@ -53,6 +53,7 @@ bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& resi
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
   if (dataset.has_sparse_features() && residency.features != Residency::kHost) return false;
+  if (dataset.types.is_typed() && residency != DataResidency{}) return false;
   if (residency.features == Residency::kSharded && request.num_shards == 1 && !request.features) return false;
   if (residency.features == Residency::kPartitioned && !request.features) return false;
   if (residency.graph == GraphResidency::kDevice && !is_wanted_on_gpu(request, residency, dataset)) return false;
@@ -232,6 +233,12 @@ MemoryLine libraries_line(bool on_gpu) {
 DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free) {
   const Residency without_gpu = request.features.value_or(Residency::kHost);
+  if (dataset.types.is_typed() && without_gpu != Residency::kHost)
+    fail(ErrorKind::kUsage, name_of(without_gpu) + " feature rows were asked for; those of " + dataset.name +
+                                ", whose graph has node types, stay in host memory");
+  if (dataset.types.is_typed() && request.graph == GraphResidency::kDevice)
+    fail(ErrorKind::kUsage, "the graph in GPU memory was asked for; that of " + dataset.name +
+                                ", which has node types, is sampled by the host");
   if (dataset.has_sparse_features() && without_gpu == Residency::kPartitioned)
     fail(ErrorKind::kUsage, "partitioned feature rows were asked for; sparse ones, as this data set's, are not");
   if (dataset.has_sparse_features() && without_gpu != Residency::kHost)

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/value_text.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/plan/repeated_rows.h"
 #include "models/describe/costs.h"
 #include "models/describe/resident_limits.h"
@@ -62,8 +63,9 @@ std::string repeated_rows(Q q) {
   return cost_of_repeated_rows(q.spec, q.dataset, q.purpose == Purpose::kTraining ? Gradients::kAll : Gradients::kNone);
 }
 
-constexpr std::array<StepRule, 21> kRules{{
+constexpr std::array<StepRule, 22> kRules{{
     {"asked for", kAll, kPrevents, [](Q q) { return q.asked == StepKind::kEager; }},
+    {"the graph has node types", kAll, kPrevents, [](Q q) { return q.dataset.types.is_typed(); }},
     {"features are partitioned", kExact, kPrevents, [](Q q) { return q.exact.is_partitioned; }},
     {"a place for layers' results is asked for", kExact, kPrevents, [](Q q) { return q.exact.has_place; }},
     {"layers' results in f32 are asked for", kExact, kPrevents, [](Q q) { return q.exact.is_f32; }},
@@ -90,12 +92,7 @@ constexpr std::array<StepRule, 21> kRules{{
 
 }  // namespace
 
-ModelOptions model_of(const ResidentSpec& spec, const Dataset& dataset) {
-  ModelOptions model = spec.model;
-  model.in_dim = dataset.feature_dim;
-  model.num_classes = dataset.num_classes;
-  return model;
-}
+ModelOptions model_of(const ResidentSpec& spec, const Dataset& dataset) { return fitted_to(spec.model, dataset); }
 
 DataResidency residency_of(const ResidentView& data) {
   return {.features = data.features, .graph = data.graph ? GraphResidency::kDevice : GraphResidency::kHost};

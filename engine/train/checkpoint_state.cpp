@@ -29,6 +29,16 @@ T count_in(const Json& object, const char* field, T high = std::numeric_limits<T
   return value.get<T>();
 }
 
+/// Node types with their widths, and relations: what the shapes and names of parameters follow from.
+Json types_json(const GraphTypes& types) {
+  Json json{{"nodes", Json::array()}, {"relations", Json::array()}};
+  for (const GraphTypes::NodeType& type : types.node_types)
+    json["nodes"].push_back({type.name, type.num_nodes, type.feature_dim});
+  for (const GraphTypes::Relation& relation : types.relations)
+    json["relations"].push_back({relation.src, relation.name, relation.dst});
+  return json;
+}
+
 }  // namespace
 
 std::string model_config_json(const ModelOptions& options, Task task) {
@@ -48,6 +58,9 @@ std::string model_config_json(const ModelOptions& options, Task task) {
     config["gcn_norm"] = name_of(options.gcn_norm);
   if (options.kind == ModelKind::kGin && options.gin_sum != GinSum::kPlain)
     config["gin_sum"] = name_of(options.gin_sum);
+  if (options.bases > 0) config["bases"] = options.bases;
+  if (options.blocks > 0) config["blocks"] = options.blocks;
+  if (options.types.is_typed()) config["types"] = types_json(options.types);
   return config.dump();
 }
 

@@ -56,7 +56,7 @@ std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_pt
     log_info(to_text("training steps", plan) + (is_slow_bf16 ? "; tf32 is faster there than bf16" : ""));
   if (plan.is_resident()) return make_resident_steps(parts);
   return std::make_unique<EagerSteps>(
-      parts, make_batches(run.dataset, loader_options_of(options, training_rule(options), run), run.comm));
+      parts, make_batches(run.dataset, loader_options_of(options, training_rule(options, run.dataset), run), run.comm));
 }
 
 }  // namespace

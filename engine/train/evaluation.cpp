@@ -8,6 +8,7 @@
 #include "engine/infer/make_predictions.h"
 #include "engine/report/confusion.h"
 #include "engine/train/rank_state.h"
+#include "engine/train/run_model.h"
 
 namespace salient {
 namespace {
@@ -25,7 +26,7 @@ std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const
   const BatchPlan& plan = run.plan.evaluation;
   if (run.plan.training.is_resident() && !plan.is_resident() && run.comm.rank() == 0)
     log_info("evaluation is eager: " + plan.why);
-  const LoaderOptions loading = loader_options_of(options, evaluation_rule(options), run);
+  const LoaderOptions loading = loader_options_of(options, evaluation_rule(options, run.dataset), run);
   return make_predictions(plan, {run.dataset, loading, run.device, run.comm, model});
 }
 

@@ -2,16 +2,24 @@
 #include "engine/train/run_model.h"
 
 #include "core/version.h"
+#include "engine/plan/fanouts_of.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/train/score.h"
 
 namespace salient {
 
 ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset) {
-  ModelOptions model = options.model;
+  ModelOptions model = fitted_to(options.model, dataset);
   model.seed = options.seed;
-  model.in_dim = dataset.feature_dim;
-  model.num_classes = dataset.num_classes;
   return model;
+}
+
+SamplingRule training_rule(const TrainOptions& options, const Dataset& dataset) {
+  return with_fanouts_of({options.batches.fanout, options.batches.draw}, options.batches.fanout_of, dataset.types);
+}
+
+SamplingRule evaluation_rule(const TrainOptions& options, const Dataset& dataset) {
+  return with_fanouts_of({options.evaluation.fanout, options.batches.draw}, options.batches.fanout_of, dataset.types);
 }
 
 Numerics numerics_of(const TrainOptions& options) {

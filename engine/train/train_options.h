@@ -11,6 +11,7 @@
 #include "core/console/console_options.h"
 #include "engine/comm/comm_options.h"
 #include "engine/device/machine_options.h"
+#include "engine/plan/fanouts_of.h"
 #include "engine/plan/step_kind.h"
 #include "engine/report/metric.h"
 #include "engine/train/schedule.h"
@@ -35,6 +36,7 @@ inline constexpr int kAutoBatchSize = 0;  ///< of a command line: auto_batch_siz
 /// The batches of training.
 struct BatchOptions {
   std::vector<int> fanout = {15, 10, 5};  ///< neighbours kept per node, the seeds' own hop first; -1 keeps all
+  FanoutsOf fanout_of{};                  ///< of relations of a typed graph, instead of `fanout`; in evaluation too
   Draw draw = Draw::kUniform;             ///< of those, in evaluation too
   int size = 1024;                        ///< seeds per rank and step
   int global_size = 0;                    ///< seeds per step over all ranks; 0 = ranks x size
@@ -101,14 +103,6 @@ struct TrainOptions {
 
   bool operator==(const TrainOptions&) const = default;
 };
-
-/// The neighbours of training's batches, and of evaluation's.
-inline SamplingRule training_rule(const TrainOptions& options) {
-  return {options.batches.fanout, options.batches.draw};
-}
-inline SamplingRule evaluation_rule(const TrainOptions& options) {
-  return {options.evaluation.fanout, options.batches.draw};
-}
 
 /// BatchOptions::size of a run that has kAutoBatchSize: 1024, or the largest power of two, from 16 on, with which an
 /// epoch has ten steps.

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "engine/comm/agreement.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/train/rank_state.h"
 #include "engine/train/run_model.h"
 
@@ -14,7 +15,9 @@ TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device,
   const ModelOptions model_options = model_options_of(which.options, dataset);
   TrainedModel trained;
   together(comm, [&] {
-    if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to predict from");
+    require_model_of_graph(model_options.kind, dataset);
+    if (dataset.feature_dim == 0 && !dataset.types.is_typed())
+      fail(ErrorKind::kUsage, dataset.name + ": has no features to predict from");
     trained.model = make_model(model_options, which.numerics);  // as the evaluation in training
     if (comm.rank() != 0) return;
     const std::string config = model_config_json(model_options, dataset.task);

@@ -9,6 +9,7 @@
 
 #include "core/console/log.h"
 #include "core/error.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/report/report_page.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/class_weights.h"
@@ -182,7 +183,9 @@ void require_task(const TrainOptions& options, const Dataset& dataset) {
 }  // namespace
 
 void require_trainable(const TrainOptions& options, const Dataset& dataset) {
-  if (dataset.feature_dim == 0)
+  require_model_of_graph(options.model.kind, dataset);
+  (void)training_rule(options, dataset);
+  if (dataset.feature_dim == 0 && !dataset.types.is_typed())  // types without features have rows that are learned
     fail(ErrorKind::kUsage, dataset.name + ": has no features to train on", Topic::kMissingFeatures);
   if (dataset.num_classes == 0) fail(ErrorKind::kUsage, dataset.name + ": has no labels to train on");
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");

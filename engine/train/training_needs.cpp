@@ -18,8 +18,9 @@ namespace salient {
 namespace {
 
 /// Of the batches of training, with the largest share that a rank gets of a step.
-BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> order, int num_ranks) {
-  return {.rule = training_rule(options),
+BatchProbe training_probe(const TrainOptions& options, const Dataset& dataset, std::span<const NodeId> order,
+                          int num_ranks) {
+  return {.rule = training_rule(options, dataset),
           .seeds = order,
           .batch_size = largest_share(options, order.size(), num_ranks),
           .degrees = degrees_for(reads_degrees(options.model)),
@@ -27,7 +28,7 @@ BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> o
 }
 
 BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset) {
-  return {.rule = evaluation_rule(options),
+  return {.rule = evaluation_rule(options, dataset),
           .seeds = dataset.valid.empty() ? dataset.test : dataset.valid,
           .batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
           .degrees = degrees_for(reads_degrees(options.model)),
@@ -57,7 +58,7 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   const auto compute = [&](Gradients gradients) {
     return [&, gradients](const MfgShape& mfg) { return compute_bytes(model, mfg, gradients, input_of(dataset)); };
   };
-  const BatchProbe training_batches = training_probe(options, order, num_ranks);
+  const BatchProbe training_batches = training_probe(options, dataset, order, num_ranks);
   const BatchProbe evaluation_batches = evaluation_probe(options, dataset);
   const BatchNeed training = probe_batches(dataset, training_batches, compute(Gradients::kAll));
   const BatchNeed evaluation = probe_batches(dataset, evaluation_batches, compute(Gradients::kNone));

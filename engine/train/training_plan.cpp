@@ -15,9 +15,9 @@ RunRequest request_of(const TrainOptions& options, const Dataset& dataset, int n
   };
   return {.step = options.step,
           .precision = options.precision,
-          .training = batches(training_rule(options),
+          .training = batches(training_rule(options, dataset),
                               std::max<std::size_t>(1, largest_share(options, dataset.train.size(), num_ranks))),
-          .evaluation = batches(evaluation_rule(options),
+          .evaluation = batches(evaluation_rule(options, dataset),
                                 std::min(static_cast<std::size_t>(options.evaluation.batch_size), most_scored))};
 }
 

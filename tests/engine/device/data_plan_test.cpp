@@ -305,5 +305,18 @@ TEST_F(PlanResidency, PrintsItself) {
       << summary_of(found, dataset_);
 }
 
+TEST_F(PlanResidency, KeepsTypedGraphsOnTheHost) {
+  Dataset typed = test::generated_dataset(200, 5, 4);
+  typed.types.node_types = {{.name = "paper", .count = 200}};
+  const auto plan_of = [&](const ResidencyRequest& request) {
+    return plan_residency(request, typed, RunNeeds{}, {.host_bytes = kPlenty, .device_bytes = kPlenty}).residency;
+  };
+  EXPECT_EQ(plan_of({}), DataResidency{});
+  EXPECT_EQ(plan_of({.features = Residency::kHost, .graph = GraphResidency::kHost}), DataResidency{});
+  for (const Residency asked : {Residency::kDevice, Residency::kCached, Residency::kSharded, Residency::kPartitioned})
+    EXPECT_THROW(plan_of({.features = asked}), Error) << name_of(asked);
+  EXPECT_THROW(plan_of({.graph = GraphResidency::kDevice}), Error);
+}
+
 }  // namespace
 }  // namespace salient

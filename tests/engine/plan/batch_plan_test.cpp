@@ -54,6 +54,11 @@ std::vector<Case> cases() {
     dataset.feature_layout = FeatureLayout::kCsr;
     return dataset;
   }();
+  static const Dataset typed = [] {
+    Dataset dataset = small();
+    dataset.types.node_types = {{.name = "paper", .count = 100}};
+    return dataset;
+  }();
   static const Dataset labels = test::generated_dataset(100, 5, 7, FeatureType::kF16, /*num_labels=*/4);
   static const Dataset wide = test::generated_dataset(100, 5, 6800);
   const auto none = [](Q) {};
@@ -63,6 +68,8 @@ std::vector<Case> cases() {
   const std::string is_large = "a resident batch would compute ";
   return {
       {"asked for", kTraining, [](Q q) { q.asked = StepKind::kEager; }},
+      {"the graph has node types", kTraining, none, "the graph has node types", typed},
+      {"the graph has node types", kExact, none, "the graph has node types", typed},
       {"features are partitioned", kExact, [](Q q) { q.exact.is_partitioned = true; }},
       {"a place for layers' results is asked for", kExact, [](Q q) { q.exact.has_place = true; }},
       {"layers' results in f32 are asked for", kExact, [](Q q) { q.exact.is_f32 = true; }},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/train/resident_steps.h"
+#include "engine/train/run_model.h"
 #include "sampler/seed_order.h"
 #include "tests/support/datasets.h"
 
@@ -73,7 +74,7 @@ TEST(RequestOfTraining, HasWhatTheOptionsSay) {
   RunRequest request = request_of(options, dataset, 1);
   EXPECT_FALSE(request.step || request.precision);
   EXPECT_EQ(request.training.model, options.model);
-  EXPECT_EQ(request.training.rule, training_rule(options));
+  EXPECT_EQ(request.training.rule, training_rule(options, dataset));
   EXPECT_EQ(request.evaluation.rule, (SamplingRule{{4, 3, 2}, Draw::kWithReplacement}));
   EXPECT_EQ(request.evaluation.max_seeds, 1U) << "there is nothing to evaluate";
   EXPECT_EQ(request.evaluation.numerics.gradient_order, GradientOrder::kFixed);

@@ -1,0 +1,31 @@
+// engine/plan/graph_types_of.cpp - see graph_types_of.h.
+#include "engine/plan/graph_types_of.h"
+
+#include <string>
+
+#include "core/error.h"
+
+namespace salient {
+
+GraphTypes graph_types_of(const GraphSchema& schema) {
+  GraphTypes types{.target_type = schema.target_type};
+  for (const NodeType& type : schema.node_types)
+    types.node_types.push_back({type.name, static_cast<std::int64_t>(type.count), type.features.dim});
+  for (const Relation& relation : schema.relations)
+    types.relations.push_back({relation.src, relation.dst, relation.name});
+  return types;
+}
+
+ModelOptions fitted_to(ModelOptions model, const Dataset& dataset) {
+  model.in_dim = dataset.feature_dim;
+  model.num_classes = dataset.num_classes;
+  model.types = graph_types_of(dataset.types);
+  return model;
+}
+
+void require_model_of_graph(ModelKind kind, const Dataset& dataset) {
+  const std::string obstacle = obstacle_in_types(kind, graph_types_of(dataset.types));
+  if (!obstacle.empty()) fail(ErrorKind::kUsage, dataset.name + ": " + obstacle);
+}
+
+}  // namespace salient
