@@ -98,7 +98,8 @@ DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Datas
     log_warning("rows of other GPUs are slow to read: " + reach.slow_link);
   const std::string& why_not = is_asked_for || !reach.obstacle.empty() ? reach.obstacle : reach.slow_link;
   const FreeMemory free = free_memory(place.device, place.launch.ranks_on_host);
-  if (request.features == Residency::kPartitioned && !dataset.has_sparse_features())
+  const bool may_be_in_parts = !dataset.has_sparse_features() && !dataset.types.is_typed();  // else it is refused below
+  if (request.features == Residency::kPartitioned && may_be_in_parts)
     request.part_size = own_part_size(parts_with_rows(dataset, place.comm), place.comm.rank());
   DataPlan plan = plan_on_all_ranks(place.comm, request, dataset, find_needs, free, why_not);
   if (place.device.is_cuda()) log_info(summary_of(plan, dataset));
