@@ -121,7 +121,8 @@ TEST(InferCommand, WhatIsNotSaidIsTheRuns) {
   run.batches.draw = Draw::kWithReplacement;
   const InferOptions options = with_defaults_of(usable_options(), run);
   EXPECT_EQ(options.data, run.data);
-  EXPECT_EQ(options.sampled, (SampledOptions{{20, 20, 20}, Draw::kWithReplacement, 1024, 1}));
+  EXPECT_EQ(options.sampled,
+            (SampledOptions{.fanout = {20, 20, 20}, .draw = Draw::kWithReplacement, .batch_size = 1024, .seed = 1}));
   EXPECT_EQ(with_defaults_of(read({"--with-replacement=false"}), run).sampled.draw, Draw::kUniform);
   EXPECT_EQ(with_defaults_of(read({"--with-replacement=auto"}), run).sampled.draw, Draw::kWithReplacement);
   run.batches.draw = Draw::kLabor;

@@ -80,7 +80,8 @@ std::string complaint_about(std::vector<const char*> args) {
 
 TEST(TrainCommand, WhatAModelHasNotIsRefused) {
   EXPECT_EQ(complaint_about({}), "none");
-  EXPECT_EQ(complaint_about({"--heads=4"}), "--heads: sage has no attention heads; gat, gatv2, transformer have");
+  EXPECT_EQ(complaint_about({"--heads=4"}),
+            "--heads: sage has no attention heads; gat, gatv2, transformer, rgat, hgt have");
   EXPECT_EQ(complaint_about({"--model=gat", "--heads=3"}),
             "--heads: 3 must divide the width of the hidden layers, 256");
   EXPECT_EQ(complaint_about({"--model=sage-ri", "--jk=max"}),
@@ -127,7 +128,8 @@ TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
   EXPECT_EQ(complaint_about({"--schedule=step"}), "--schedule: constant, cosine or plateau, not 'step'");
   EXPECT_EQ(complaint_about({"--features=gpu"}),
             "--features: auto, host, cached, device, sharded or partitioned, not 'gpu'");
-  EXPECT_EQ(complaint_about({"--model=sag"}), "--model: sage, gat, gin, sage-ri, gcn, gatv2 or transformer, not 'sag'");
+  EXPECT_EQ(complaint_about({"--model=sag"}),
+            "--model: sage, gat, gin, sage-ri, gcn, gatv2, transformer, rgcn, rsage, rgat or hgt, not 'sag'");
   EXPECT_EQ(complaint_about({"--cache-policy=best"}), "--cache-policy: vip, degree or counted, not 'best'");
   EXPECT_EQ(complaint_about({"--features=device", "--cache-policy=degree"}), "none") << "a saved one, on resume";
   EXPECT_EQ(complaint_about({"--features=sharded", "--cache-gb=2", "--cache-policy=degree"}), "none");
