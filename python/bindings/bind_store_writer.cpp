@@ -11,7 +11,10 @@
 #include "core/error.h"
 #include "prepare/importers/raw_graph.h"
 #include "prepare/importers/sparse_npz.h"
+#include "prepare/importers/typed_graph.h"
+#include "prepare/importers/typed_schema.h"
 #include "prepare/writing/write_store.h"
+#include "prepare/writing/write_typed_store.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/python_lock.h"
 #include "store/store_manifest.h"
@@ -28,11 +31,17 @@ std::vector<NodeId> checked_ids(const Ids& ids, std::uint64_t num_nodes, const c
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const std::int64_t id = ids.data()[i];
     if (id < 0 || static_cast<std::uint64_t>(id) >= num_nodes)
-      fail(ErrorKind::kBadData, std::string(what) + ": item " + std::to_string(i) + " is node " + std::to_string(id) +
-                                    "; nodes are 0 to " + std::to_string(num_nodes - 1));
+      fail(ErrorKind::kBadData,
+           std::string(what) + ": item " + std::to_string(i) + " is node " + std::to_string(id) +
+               (num_nodes > 0 ? "; nodes are 0 to " + std::to_string(num_nodes - 1) : "; there are none"));
     checked[i] = static_cast<NodeId>(id);
   }
   return checked;
+}
+
+void require_name(const std::string& name) {
+  if (!is_dataset_name(name))
+    fail(ErrorKind::kUsage, "'" + name + "' is no data set's name: 1 to 100 characters, no slash, no dot in front");
 }
 
 /// A RawGraph that is filled piece by piece; write() hands it to the writer of salient-prepare.
@@ -40,8 +49,7 @@ class StoreFromArrays {
  public:
   StoreFromArrays(const std::string& name, std::uint64_t num_nodes) {
     if (!is_node_count(num_nodes)) fail(ErrorKind::kBadData, "a graph has 1 to 2^32 - 2 nodes");
-    if (!is_dataset_name(name))
-      fail(ErrorKind::kUsage, "'" + name + "' is no data set's name: 1 to 100 characters, no slash, no dot in front");
+    require_name(name);
     graph_.name = name;
     graph_.source_kind = "python";
     graph_.source_path = "arrays";
@@ -115,8 +123,69 @@ class StoreFromArrays {
     write_store(std::move(graph_), options);
   }
 
+  /// All of it, for a graph of several types, of which it is one.
+  RawGraph take() { return std::move(graph_); }
+
  private:
   RawGraph graph_;
+};
+
+/// A typed graph whose types are such graphs without edges.
+class TypedStoreFromArrays {
+ public:
+  explicit TypedStoreFromArrays(const std::string& name) {
+    require_name(name);
+    options_.name = name;
+  }
+
+  /// @param nodes     is empty then   @param is_target  its labels and its split are the store's
+  void add_type(const std::string& type, StoreFromArrays& nodes, bool is_target) {
+    RawGraph graph = nodes.take();
+    options_.nodes.push_back({.type = type, .count = graph.num_nodes});
+    features_.push_back(std::move(graph.features));
+    if (!is_target) return;
+    options_.target = type;
+    target_ = std::move(graph);
+  }
+
+  void add_relation(const std::string& src, const std::string& name, const std::string& dst, const Ids& sources,
+                    const Ids& destinations) {
+    const std::string what = "edge_index of (" + src + ", " + name + ", " + dst + ")";
+    edges_.push_back({checked_ids(sources, count_of(src), (what + "[0]").c_str()),
+                      checked_ids(destinations, count_of(dst), (what + "[1]").c_str())});
+    options_.edges.push_back({.src = src, .name = name, .dst = dst});
+  }
+
+  /// @param reverse  every relation gets one the other way, unless it is there
+  void write(const nb::bytes& out, bool force, bool reverse, bool fp8) {
+    options_.reverses = reverse ? Reverses::kAdd : Reverses::kNone;
+    SchemaDraft draft = draft_schema(options_);
+    if (!draft.rule.empty()) fail(ErrorKind::kBadData, options_.name + ": " + draft.rule);
+    TypedGraph graph{.schema = std::move(draft.schema),
+                     .features = std::move(features_),
+                     .edges = std::move(edges_),
+                     .target = std::move(target_)};
+    graph.edges.resize(graph.schema.relations.size());
+    graph.target.name = options_.name;
+    graph.target.source_kind = "python";
+    graph.target.source_path = "arrays";
+    graph.target.symmetrise = false;
+    graph.target.num_nodes = graph.schema.target().count;
+    const WriteStoreOptions options{.out = text_of(out), .force = force, .in_fp8 = fp8};
+    const LockReleased others_run;
+    write_typed_store(std::move(graph), options);
+  }
+
+ private:
+  std::uint64_t count_of(const std::string& type) const {
+    const auto found = std::ranges::find(options_.nodes, type, &NodeSource::type);
+    return found == options_.nodes.end() ? 0 : found->count.value_or(0);
+  }
+
+  TypedOptions options_;  ///< types and relations
+  std::vector<RawFeatures> features_{};
+  std::vector<NodePairs> edges_{};
+  RawGraph target_{};
 };
 
 }  // namespace
@@ -133,6 +202,11 @@ void bind_store_writer(nb::module_& module) {
       .def("set_targets", &StoreFromArrays::set_targets)
       .def("set_split", &StoreFromArrays::set_split)
       .def("write", &StoreFromArrays::write);
+  nb::class_<TypedStoreFromArrays>(module, "TypedStoreFromArrays")
+      .def(nb::init<const std::string&>(), nb::arg("name"))
+      .def("add_type", &TypedStoreFromArrays::add_type)
+      .def("add_relation", &TypedStoreFromArrays::add_relation)
+      .def("write", &TypedStoreFromArrays::write);
 }
 
 }  // namespace salient::python

@@ -8,7 +8,7 @@ import os
 import pathlib
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,12 +23,12 @@ from salient_gnn._arrays import (
 from salient_gnn._runs import checkpoint_folder, printable, trained_on
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData
 
     StrPath = str | os.PathLike[str]
 
 
-_MOST_NODES = (1 << 32) - 2
+MOST_NODES = (1 << 32) - 2
 _OUTPUTS = {"multi-class": "classes", "multi-label": "labels", "regression": "targets"}
 MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}  # of PyG
 
@@ -99,38 +99,62 @@ class Dataset:
         features = None if x is None else features_of(x)
         if num_nodes is None:
             num_nodes = _num_nodes(edges, features, y)
-        num_nodes = integer_of("num_nodes", num_nodes, 1, _MOST_NODES)
+        num_nodes = integer_of("num_nodes", num_nodes, 1, MOST_NODES)
         store = _core.StoreFromArrays(name or pathlib.Path(out).name, num_nodes)
         store.set_edges(*(ends.numpy() for ends in edges), symmetric)
         if features is not None:
-            _set_features(store, features, num_nodes)
+            set_features(store, features, num_nodes)
         if y is not None:
-            _set_y(store, y, num_nodes, num_classes, task, target_names)
+            set_y(store, y, num_nodes, num_classes, task, target_names)
         parts = {"train": train, "valid": valid, "test": test}
         store.set_split(*(nodes_of(nodes, part, num_nodes).numpy() for part, nodes in parts.items()))
-        try:
-            store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided, fp8)
-        except _core.Error as error:
-            if force or error.code != 2 or not os.path.lexists(out):
-                raise
-            refusal = _core.Error(f"{error}; Dataset.open() opens it, force=True replaces it")
-            refusal.code = error.code
-            raise refusal from None
+        is_sparse = features is not None and features.layout != torch.strided
+        written(out, force, lambda: store.write(os.fsencode(out), force, is_sparse, fp8))
         return cls.open(os.path.abspath(out))
 
+    @staticmethod
+    def from_typed_arrays(
+        out: StrPath, edges: Mapping[tuple[str, str, str], Any], x: Mapping[str, Any], y: Any = None, **options: Any
+    ) -> pathlib.Path:
+        """Writes a store of several types of nodes to the folder `out` (docs/TYPED_GRAPHS.md), and returns the folder:
+        salient-prepare describe and verify know it, Dataset.open() does not yet.
+
+        edges        {("author", "writes", "paper"): [2, E] integers, ...}; nodes of each type count from 0
+        x            {"paper": [V, F], ...}, as of from_arrays(); types without features are left out
+        y, target    labels as of from_arrays(), and the type of nodes that they, train, valid and test are of
+        num_nodes    {"author": 40, ...}; else a type's rows of x, or its largest id
+        reverse      False: no relation ("paper", "rev_writes", "author") is made
+        Others       train, valid, test, task, target_names, num_classes, name, force and fp8 of from_arrays()
+
+        Of DGL's graph: {c: torch.stack(g.edges(etype=c)) for c in g.canonical_etypes}, g.ndata["feat"], and
+        num_nodes={t: g.num_nodes(t) for t in g.ntypes}.
+        """
+        from salient_gnn.typed_store import write_typed
+
+        return write_typed(out, edges, x, y, **options)
+
     @classmethod
-    def from_pyg(cls, data: Data, out: StrPath, *, split: int = 0, **options: Any) -> Dataset:
+    def from_pyg(
+        cls, data: Data | HeteroData, out: StrPath, *, split: int = 0, **options: Any
+    ) -> Dataset | pathlib.Path:
         """Writes a store from PyG's Data, with its train_mask, val_mask and test_mask; of masks [V, K] takes column
         `split`. Edges stay as they are, but for weights and features, which a store does not have. The other options
         are those of from_arrays().
+
+        Of HeteroData it writes a typed store, as from_typed_arrays() does, whose other options it takes: the target is
+        the first type with y, unless target names another.
         """
+        if hasattr(data, "node_types"):
+            from salient_gnn.typed_store import write_hetero
+
+            return write_hetero(data, out, split=split, **options)
         edge_index = getattr(data, "edge_index", None)
         if edge_index is None:
             raise ValueError("data: has no edge_index of one type of nodes and edges")
         for part, name in MASKS.items():
             mask = getattr(data, name, None)
             if mask is not None:
-                options.setdefault(part, _column(tensor_of(mask, name), name, split))
+                options.setdefault(part, mask_column(tensor_of(mask, name), name, split))
         _warn_of_unused(names_in(data), {"x", "y", "edge_index", "num_nodes", *MASKS.values()})
         options.setdefault("num_nodes", data.num_nodes)
         return cls.from_arrays(out, edge_index, data.x, data.y, **options)
@@ -445,7 +469,19 @@ def _warn_of_unused(names: Iterable[str], used: set[str]) -> None:
         warnings.warn(f"{text}: a store has edges without weights, features, labels and a split", stacklevel=3)
 
 
-def _column(mask: Tensor, name: str, split: int) -> Tensor:
+def written(out: StrPath, force: bool, write: Callable[[], None]) -> None:
+    """write(), whose error says what to do where the store is there."""
+    try:
+        write()
+    except _core.Error as error:
+        if force or error.code != 2 or not os.path.lexists(out):
+            raise
+        refusal = _core.Error(f"{error}; Dataset.open() opens it, force=True replaces it")
+        refusal.code = error.code
+        raise refusal from None
+
+
+def mask_column(mask: Tensor, name: str, split: int) -> Tensor:
     """The mask of one split, where there are several in columns."""
     if mask.dim() != 2:
         return mask
@@ -459,7 +495,7 @@ def _num_nodes(edges: tuple[Tensor, Tensor], features: Tensor | None, y: Any) ->
     return 1 + max((int(ends.max()) for ends in edges if len(ends) > 0), default=-1)
 
 
-def _set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> None:
+def set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> None:
     if x.dim() != 2 or x.shape[0] != num_nodes or x.shape[1] == 0:
         raise ValueError(f"x: has shape {list(x.shape)}, not [{num_nodes}, F] with F above 0")
     if x.layout != torch.strided:
@@ -481,7 +517,7 @@ def _set_sparse_features(store: _core.StoreFromArrays, x: Tensor) -> None:
     store.set_sparse_features(begin, columns, values, x.shape[1], x.dtype == torch.float16)
 
 
-def _set_y(
+def set_y(
     store: _core.StoreFromArrays,
     y: Any,
     num_nodes: int,
