@@ -206,6 +206,15 @@ TEST_F(GraphBolt, WhatIsNoSuchSetIsRefusedByLine) {
   EXPECT_COMPLAINT(plain(), ErrorKind::kNoInput, "train.npy");
 }
 
+TEST_F(GraphBolt, AMemoryLimitIsKept) {
+  put_plain();
+  EXPECT_COMPLAINT(import_graphbolt({.dir = dir_, .memory = MemoryLimit(1)}), ErrorKind::kHostMemory,
+                   "node-feat-1.npy");
+  put_typed();
+  EXPECT_COMPLAINT(import_typed_graphbolt({.dir = dir_, .memory = MemoryLimit(1)}), ErrorKind::kHostMemory,
+                   "paper.npy");
+}
+
 TEST_F(GraphBolt, TypesAreThoseOfTheDescription) {
   put_typed();
   expect_bad("author:writes:paper", "author:writes:papers", "no node type 'papers'; there are author, paper");

@@ -158,6 +158,15 @@ TEST_F(OgbTyped, BrokenArrays) {
   EXPECT_COMPLAINT(import(), ErrorKind::kNoInput, "missing: raw/edge_index_dict.npz");
 }
 
+TEST_F(OgbTyped, AMemoryLimitIsKept) {
+  put_csv();
+  const OgbOptions options{.raw = root_, .memory = MemoryLimit(1)};
+  EXPECT_COMPLAINT(import_typed_ogb(options), ErrorKind::kHostMemory, "node-feat.csv.gz");
+  std::filesystem::remove_all(root_ / "raw");
+  put_npz();
+  EXPECT_COMPLAINT(import_typed_ogb(options), ErrorKind::kHostMemory, "node_feat.npz");
+}
+
 TEST_F(OgbTyped, MissingSplitOfTheType) {
   put_csv();
   std::filesystem::remove(root_ / "split/time/paper/test.csv.gz");
