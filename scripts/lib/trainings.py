@@ -6,6 +6,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import time
 
 
 def parser_of(description, work):
@@ -34,12 +35,21 @@ def chosen(rows, words):
     return found or sys.exit("no row has all of: " + " ".join(sorted(wanted)))
 
 
-def run(command, environment=None):
-    """Runs a command; ends the program with its errors where it fails."""
-    result = subprocess.run([str(part) for part in command], text=True, capture_output=True,
-                            env={**os.environ, **(environment or {})})
-    if result.returncode != 0:
-        sys.exit(f"{shlex.join(map(str, command))}\n{result.stderr.strip()}")
+def run(command, environment=None, name=""):
+    """Runs a command; ends the program with its errors where it fails.
+
+    @param name  of a training, whose epochs are shown on standard error, at most one in ten seconds
+    """
+    said, shown = [], time.monotonic()
+    with subprocess.Popen([str(part) for part in command], text=True, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, env={**os.environ, **(environment or {})}) as process:
+        for line in process.stderr:
+            said.append(line)
+            if name and line.startswith("epoch ") and time.monotonic() > shown + 10:
+                print(f"{name}: {line}", end="", file=sys.stderr, flush=True)
+                shown = time.monotonic()
+    if process.returncode != 0:
+        sys.exit(f"{shlex.join(map(str, command))}\n{''.join(said[-30:]).strip()}")
 
 
 def prepare(args, dataset, mask=None):
@@ -66,7 +76,7 @@ def train(args, out, options, environment=None):
     if (out / "run.json").exists() and json.loads((out / "run.json").read_text())["status"] == "finished":
         return
     where = ["--resume", out] if (out / "config.toml").exists() else ["--out", out]
-    run([args.bin / "salient-train", "--progress", "none", *where, *options], environment)
+    run([args.bin / "salient-train", "--progress", "none", *where, *options], environment, name=out.name)
 
 
 def result_of(run_folder):
