@@ -2,6 +2,7 @@
 #include "engine/report/event_file.h"
 
 #include <bit>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <string_view>
@@ -21,6 +22,10 @@ constexpr int kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSession
 namespace summary {
 constexpr int kValue = 1, kTag = 1, kSimpleValue = 2;
 }
+namespace metadata {  // of a summary's value, and what TensorBoard's plugin for hyperparameters finds in it
+constexpr int kOfValue = 9, kPluginData = 1, kPluginName = 1, kContent = 2;
+constexpr int kSessionStart = 3, kOption = 1, kKey = 1, kKeysValue = 2, kNumber = 2, kText = 3;
+}  // namespace metadata
 namespace session_log {
 constexpr int kStatus = 1, kStart = 1;
 }
@@ -109,6 +114,27 @@ void EventFile::add(std::int64_t step, std::span<const Scalar> scalars) {
                  Message().bytes(summary::kTag, scalar.tag).fixed32(summary::kSimpleValue, scalar.value).text());
   write_record(
       new_event().varint(event::kStep, static_cast<std::uint64_t>(step)).bytes(event::kSummary, values.text()).text());
+}
+
+void EventFile::add_options(std::span<const std::pair<std::string, std::string>> options) {
+  Message start;
+  for (const auto& [name, text] : options) {
+    Message value;
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    is_number ? value.fixed64(metadata::kNumber, number) : value.bytes(metadata::kText, text);
+    start.bytes(metadata::kOption,
+                Message().bytes(metadata::kKey, name).bytes(metadata::kKeysValue, value.text()).text());
+  }
+  const std::string content = Message().bytes(metadata::kSessionStart, start.text()).text();
+  const std::string plugin =
+      Message().bytes(metadata::kPluginName, "hparams").bytes(metadata::kContent, content).text();
+  const std::string value = Message()
+                                .bytes(summary::kTag, "_hparams_/session_start_info")
+                                .bytes(metadata::kOfValue, Message().bytes(metadata::kPluginData, plugin).text())
+                                .text();
+  write_record(new_event().bytes(event::kSummary, Message().bytes(summary::kValue, value).text()).text());
 }
 
 void EventFile::write_record(const std::string& event) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace salient {
 
@@ -32,6 +33,9 @@ class EventFile {
 
   /// Adds one event with the present time.
   void add(std::int64_t step, std::span<const Scalar> scalars);
+
+  /// Adds a run's options, by name, for TensorBoard's table of hyperparameters: numbers as numbers, others as text.
+  void add_options(std::span<const std::pair<std::string, std::string>> options);
 
  private:
   void write_record(const std::string& event);

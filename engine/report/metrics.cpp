@@ -13,6 +13,7 @@
 #include "core/files/replace_text_file.h"
 #include "core/number_text.h"
 #include "core/value_text.h"
+#include "engine/report/run_files.h"
 
 namespace salient {
 namespace {
@@ -179,6 +180,11 @@ MetricsFiles::MetricsFiles(const std::filesystem::path& directory, int first_epo
   csv_.open(directory / "metrics.csv", std::ios::app);
   if (!jsonl_ || !csv_) fail(ErrorKind::kIo, directory.string() + "/metrics.*: cannot be written");
   events_.emplace(directory, step_after(kept_json));
+  const Json config = read_config(directory);
+  auto options = compared_options(config);
+  if (options.empty()) return;
+  options.emplace_back("seed", option_of(config, "seed"));
+  events_->add_options(options);
 }
 
 void MetricsFiles::append(const EpochMetrics& metrics) {

@@ -11,6 +11,7 @@
 #include "core/files/json_text.h"
 #include "core/files/replace_text_file.h"
 #include "core/number_text.h"
+#include "engine/report/embedding_map.h"
 #include "engine/report/html_page.h"
 #include "engine/report/page/page_assets.h"
 #include "engine/report/run_files.h"
@@ -97,6 +98,7 @@ std::string report_page(const std::filesystem::path& run_directory) {
                            {"metrics", files.metrics},
                            {"confusion", read_confusion(run_directory)},
                            {"fanouts", read_fanouts(run_directory)},
+                           {"map", embedding_map(run_directory)},
                            {"files", names_of_files(run_directory)}},
                   .sections = kRunSections,
                   .is_reloaded = text_of(files.run, "status") == "running"});

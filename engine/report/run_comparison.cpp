@@ -2,9 +2,7 @@
 #include "engine/report/run_comparison.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,11 +12,6 @@ namespace {
 using Values = std::vector<std::pair<std::string, std::string>>;
 using Members = std::vector<std::size_t>;
 
-/// Options that change neither a run's results nor its times; what `dataset` names is compared by its fingerprint.
-constexpr std::array<std::string_view, 12> kNotCompared{"dataset",   "data-root", "seed",         "trials",
-                                                        "out",       "resume",    "trace",        "keep",
-                                                        "log-level", "progress",  "comm-timeout", "checkpoint-every"};
-
 constexpr const char* kAbsent = "not set";
 constexpr std::size_t kMaxLabel = 40;
 
@@ -27,13 +20,6 @@ std::string plain_text(const Json& value) { return value.is_string() ? value.get
 std::string value_of(const Values& values, const std::string& name) {
   const auto found = std::ranges::find(values, name, &Values::value_type::first);
   return found == values.end() ? kAbsent : found->second;
-}
-
-Values options_of(const RunFiles& files) {
-  Values options;
-  for (const auto& option : files.config)
-    if (!std::ranges::count(kNotCompared, option[0].get<std::string>())) options.emplace_back(option[0], option[1]);
-  return options;
 }
 
 Values facts_of(const RunFiles& files) {
@@ -123,7 +109,7 @@ std::vector<std::string> labels_of(const std::vector<std::string>& names, const 
 Json set_json(const Members& members, std::span<const ComparedRun> runs) {
   std::vector<Values> options, facts;
   for (const ComparedRun& run : runs) {
-    options.push_back(options_of(run.files));
+    options.push_back(compared_options(run.files.config));
     facts.push_back(facts_of(run.files));
   }
   const std::vector<std::string> names = names_that_differ(options, members);

@@ -1,7 +1,10 @@
 // engine/report/run_files.cpp - see run_files.h.
 #include "engine/report/run_files.h"
 
+#include <algorithm>
+#include <array>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "core/console/log.h"
@@ -15,6 +18,11 @@
 namespace salient {
 namespace {
 
+/// Options that change neither a run's results nor its times; what `dataset` names is compared by its fingerprint.
+constexpr std::array<std::string_view, 12> kNotCompared{"dataset",   "data-root", "seed",         "trials",
+                                                        "out",       "resume",    "trace",        "keep",
+                                                        "log-level", "progress",  "comm-timeout", "checkpoint-every"};
+
 Json read_run(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / "run.json";
   if (!is_there(path))
@@ -24,18 +32,6 @@ Json read_run(const std::filesystem::path& directory) {
   if (text_of(run, "status") == "running" && !is_being_written(directory))
     run["status"] = "failed: killed, or its machine stopped; it can be resumed from its last checkpoint";
   return run;
-}
-
-Json read_config(const std::filesystem::path& directory) {
-  Json config = Json::array();
-  try {
-    const std::filesystem::path path = directory / "config.toml";
-    for (const TomlItem& item : parse_flat_toml(read_text_file(path), path.string()))
-      config.push_back({item.key, item.value});
-  } catch (const Error& error) {
-    log_debug(std::string("report: ") + error.what());
-  }
-  return config;
 }
 
 Json read_metrics(const std::filesystem::path& directory) {
@@ -49,6 +45,25 @@ Json read_metrics(const std::filesystem::path& directory) {
 }
 
 }  // namespace
+
+Json read_config(const std::filesystem::path& directory) {
+  Json config = Json::array();
+  try {
+    const std::filesystem::path path = directory / "config.toml";
+    for (const TomlItem& item : parse_flat_toml(read_text_file(path), path.string()))
+      config.push_back({item.key, item.value});
+  } catch (const Error& error) {
+    log_debug(std::string("report: ") + error.what());
+  }
+  return config;
+}
+
+std::vector<std::pair<std::string, std::string>> compared_options(const Json& config) {
+  std::vector<std::pair<std::string, std::string>> options;
+  for (const auto& option : config)
+    if (!std::ranges::count(kNotCompared, option[0].get<std::string>())) options.emplace_back(option[0], option[1]);
+  return options;
+}
 
 RunFiles read_run_files(const std::filesystem::path& directory) {
   Json run = read_run(directory);

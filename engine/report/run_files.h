@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace salient {
 
@@ -18,6 +20,12 @@ struct RunFiles {
 
 /// @throws Error{kNoInput} for a folder without run.json, Error{kBadData} for one that is no JSON object, Error{kIo}.
 RunFiles read_run_files(const std::filesystem::path& directory);
+
+/// Of DIR/config.toml, as RunFiles has it; empty where there is none.
+Json read_config(const std::filesystem::path& directory);
+
+/// Options that may change a run's results or times, with their values, in file order.
+std::vector<std::pair<std::string, std::string>> compared_options(const Json& config);
 
 /// The text of `object[key]`, empty when there is none.
 std::string text_of(const Json& object, const char* key);

@@ -251,6 +251,32 @@ function heatMap({ title, counts, names, rowTitle, columnTitle, describe }) {
   });
 }
 
+/** Points of [0, 999]^2. @param groups  [{name, color, points: [index]}], drawn in this order
+ *  @param describe  index -> lines of the tooltip of the nearest point */
+function scatter({ title, x, y, groups, describe }) {
+  return figure(title, groups, (width, tip) => {
+    const side = Math.min(width, 640) - 12, scale = side / 999;
+    const drawing =
+      svg("svg", { height: side + 12, viewBox: `0 0 ${width} ${side + 12}`, role: "img", "aria-label": title });
+    const place = (i) => [6 + x[i] * scale, 6 + (999 - y[i]) * scale];
+    for (const group of groups) {  // one path, whose pieces of no length are round dots
+      const dots = group.points.map((i) => place(i).map((at) => at.toFixed(1)).join(" ")).map((at) => `M${at}h0`);
+      drawing.append(svg("path", { class: "dots", stroke: color(group.color), d: dots.join("") }));
+    }
+    const nearest = (px, py) => {
+      const distance = (i) => Math.hypot(place(i)[0] - px, place(i)[1] - py);
+      return x.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0);
+    };
+    drawing.addEventListener("pointermove", (event) => {
+      const box = drawing.getBoundingClientRect();
+      const i = nearest(event.clientX - box.left, event.clientY - box.top);
+      showTip(tip, drawing, ...place(i), describe(i));
+    });
+    drawing.addEventListener("pointerleave", () => { tip.hidden = true; });
+    return drawing;
+  });
+}
+
 /** @param columns  [{name, kind?: "number" | "wrap"}]   @param rows  arrays of strings or nodes */
 function table(caption, columns, rows) {
   const kind = (column) => ({ class: column.kind ?? "" });

@@ -137,6 +137,27 @@ function fanouts() {
   note("As salient-bench inference measured it, when inference.json was written."));
 }
 
+/** Embeddings in the plane of their two main directions; the four most frequent classes have colours. */
+function embeddings() {
+  const { folder, nodes, width, share, x, y, classes } = data.map ?? {};
+  if (!x) return;
+  const names = data.confusion?.class_names ?? [];
+  const name = (k) => (names[k] === undefined ? `class ${k}` : `${k} ${names[k]}`);
+  const members = new Map();
+  x.forEach((_, i) => members.set(classes[i], members.get(classes[i]) ?? []).get(classes[i]).push(i));
+  const bySize = [...members].sort(([, a], [, b]) => b.length - a.length);
+  const most = bySize.length > 5 ? 4 : 5;
+  const others = bySize.slice(most).flatMap(([, points]) => points);
+  const named = bySize.slice(0, most)
+    .map(([k, points], i) => ({ name: k === undefined ? "nodes" : name(k), color: i, points }));
+  const groups = others.length > 0 ? [{ name: "others", color: 4, points: others }, ...named] : named;
+  const describe = (i) => [classes[i] === undefined ? `node ${i} of those shown` : ["predicted", name(classes[i])]];
+  section(`Map of the embeddings${origin}`, grid(scatter({ title: "Embeddings", x, y, groups, describe })),
+    note(`${count(x.length)} of ${count(nodes)} nodes of predictions/${folder}, ${width} columns, in the plane of the `
+      + `two directions in which they vary most: ${percent(share[0])} and ${percent(share[1])} of their variance (PCA).`
+      + (classes.length > 0 ? " Colours are predicted classes." : "")));
+}
+
 /** Options: those that were changed, then the others; of runs that did not note which, all. */
 function options(columns) {
   const changed = data.run.changed;
@@ -195,6 +216,7 @@ if (rows.length > 0) {
 }
 confusion();
 fanouts();
+embeddings();
 facts();
 if (rows.length > 0) figures();
 files();

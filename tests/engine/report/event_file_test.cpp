@@ -108,18 +108,24 @@ Event parse_event(std::string_view message) {
   return event;
 }
 
-/// The events of a file, every checksum of which must hold.
-std::vector<Event> read_events(const std::filesystem::path& path) {
+/// The records of a file, every checksum of which must hold.
+std::vector<std::string> read_records(const std::filesystem::path& path) {
   const std::string content = test::read_bytes(path);
-  std::vector<Event> events;
+  std::vector<std::string> records;
   for (std::string_view rest = content; !rest.empty();) {
     const std::string_view length = rest.substr(0, 8);
     const auto size = take<std::uint64_t>(rest);
     EXPECT_EQ(take<std::uint32_t>(rest), masked_crc32c(length));
     const std::string_view event = take_bytes(rest, size);
     EXPECT_EQ(take<std::uint32_t>(rest), masked_crc32c(event));
-    events.push_back(parse_event(event));
+    records.emplace_back(event);
   }
+  return records;
+}
+
+std::vector<Event> read_events(const std::filesystem::path& path) {
+  std::vector<Event> events;
+  for (const std::string& record : read_records(path)) events.push_back(parse_event(record));
   return events;
 }
 
@@ -176,6 +182,40 @@ TEST(EventFile, AResumedRunTellsTensorBoardWhatToForget) {
   EXPECT_EQ(resumed[2].step, 30U);
   EXPECT_EQ(resumed[2].scalars,
             (std::map<std::string, float>{{"epoch", 3.0F}, {"loss", 2.0F}, {"accuracy/valid", 0.25F}}));
+}
+
+/// The bytes of the last field of that number, at each step of the way.
+std::string_view inner(std::string_view message, const std::vector<int>& way) {
+  for (const int wanted : way) {
+    std::string_view found;
+    each_field(message, [&](int field, std::uint64_t, std::string_view bytes) {
+      if (field == wanted) found = bytes;
+    });
+    message = found;
+  }
+  return message;
+}
+
+TEST(EventFile, OptionsOfARunAreHyperparameters) {
+  const Scratch scratch;
+  test::write_bytes(scratch / "config.toml", "dataset = \"/d\"\nhidden = 64\nlr = 0.003\nnorm = \"none\"\nseed = 3\n");
+  MetricsFiles(scratch.path(), 1).append({.epoch = 1, .step = 10, .loss = 1.0});
+  const std::vector<std::string> records = read_records(event_files(scratch.path()).at(0));
+  ASSERT_EQ(records.size(), 3U);
+  const std::string_view value = inner(records[1], {5, 1});
+  EXPECT_EQ(inner(value, {1}), "_hparams_/session_start_info");
+  EXPECT_EQ(inner(value, {9, 1, 1}), "hparams");
+  std::map<std::string, std::string> options;
+  each_field(inner(value, {9, 1, 2, 3}), [&](int, std::uint64_t, std::string_view option) {
+    each_field(inner(option, {2}), [&](int field, std::uint64_t number, std::string_view text) {
+      options[std::string(inner(option, {1}))] =
+          field == 2 ? "number " + std::to_string(std::bit_cast<double>(number)) : "text " + std::string(text);
+    });
+  });
+  EXPECT_EQ(options, (std::map<std::string, std::string>{{"hidden", "number 64.000000"},
+                                                         {"lr", "number 0.003000"},
+                                                         {"norm", "text none"},
+                                                         {"seed", "number 3.000000"}}));
 }
 
 TEST(EventFile, ADirectoryThatIsGoneIsAnError) {

@@ -47,10 +47,10 @@ INSPECT = """
     const drawing = figure.querySelector("svg");
     const card = rgb(style(figure).backgroundColor);
     const nodes = [...(drawing?.querySelectorAll("*") ?? [])];
-    const isMark = (node) => ["polyline", "circle", "rect"].includes(node.tagName) && style(node).fillOpacity > 0;
+    const isMark = (node) => node.matches("polyline, circle, rect, .dots") && style(node).fillOpacity > 0;
     const marks = nodes.filter(isMark).map((node) => {
       const [width, height] = size(node);
-      const paint = node.tagName === "polyline" ? style(node).stroke : style(node).fill;
+      const paint = node.matches("polyline, .dots") ? style(node).stroke : style(node).fill;
       return { tag: node.tagName, width, height, points: node.getAttribute("points"),
                contrast: contrast(rgb(paint), card), opacity: Number(style(node).fillOpacity),
                y: Number(node.getAttribute("cy") ?? node.getAttribute("y") ?? 0) };
@@ -69,7 +69,7 @@ INSPECT = """
       title: figure.querySelector("figcaption").textContent, size: drawing ? size(drawing) : [0, 0],
       series: figure.querySelectorAll(".legend li").length || 1, marks,
       broken: nodes.flatMap((node) => [...node.attributes]).filter(isBroken).map((a) => `${a.name}=${a.value}`),
-      text_contrast: Math.min(...texts.map((node) => contrast(rgb(style(node).fill), card))),
+      text_contrast: Math.min(21, ...texts.map((node) => contrast(rgb(style(node).fill), card))),
       cell_contrast: Math.min(21, ...cells),
       overlaps: boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) => overlap(p, q)).map(([b]) => [a, b])),
       outside: boxes.filter(([, b]) => b.left < frame.left - 1 || b.right > frame.right + 1).map(([text]) => text),
@@ -435,6 +435,21 @@ class ReportInABrowser(unittest.TestCase):
                              WITH_EPOCHS)
         table = next(t for t in found["tables"] if t["head"][0] == "neighbours per hop")
         self.assertEqual(table["rows"], [["5", "85.00 %", "0.1"], ["10", "90.00 %", "0.1"], ["all", "91.00 %", "0.2"]])
+
+
+    def test_embeddings_of_predictions_are_a_map(self):
+        directory = self.make_up("map", 1, 7)
+        place = directory / "predictions" / "all"
+        place.mkdir(parents=True)
+        draw = random.Random(1)
+        classes = [v % 7 for v in range(700)]
+        npy.write(place / "embeddings.npy", (700, 4), [draw.gauss(k if c == 0 else 0, 1) for k in classes
+                                                       for c in range(4)], "<f4")
+        npy.write(place / "predictions.npy", (700,), classes, "<i4")
+        self.assertEqual(run("salient-report", directory).returncode, 0)
+        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix", "Embeddings"], WITH_EPOCHS)
+        self.assertIn("700 of 700 nodes of predictions/all", found["text"])
+        self.assertEqual(found["charts"][-1]["series"], 5)  # four classes, and the others
 
 
 if __name__ == "__main__":
