@@ -82,13 +82,15 @@ Dataset open_generated_dataset(const SyntheticOptions& options, Communicator& co
 
 void use_huge_pages(Dataset& dataset, std::int64_t spare_bytes, Communicator& comm, const Launch& launch) {
   constexpr std::int64_t kLarge = 256 << 20;
-  const std::int64_t bytes = dataset.graph.num_bytes();
+  const std::int64_t bytes = dataset.graph.num_bytes() + static_cast<std::int64_t>(dataset.graph.entries.num_bytes());
   const bool is_stored = !dataset.directory.empty();
   const std::string description = made_once_per_host(comm, launch, [&]() -> std::string {
     if (!is_stored || bytes < kLarge || bytes > spare_bytes) return "";
     const auto memory = launch.ranks_on_host > 1 ? std::make_shared<SharedMemory>() : nullptr;
     auto copy = copy_graph(dataset.graph, memory.get());
-    dataset.graph = {copy->indptr, copy->indices, dataset.graph.slots};
+    const SlotTable* const slots = dataset.graph.slots;
+    dataset.graph = copy->view();
+    dataset.graph.slots = slots;
     dataset.storage = std::make_shared<MovedGraph>(MovedGraph{std::move(dataset.storage), memory, std::move(copy)});
     return memory ? describe_graph(dataset.graph, *memory) : "";
   });

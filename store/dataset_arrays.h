@@ -90,6 +90,11 @@ void visit_arrays(Data& dataset, const GraphSize& size, Visit&& visit) {
   using enum ArrayPart;
   visit(DatasetArray{"indptr", kGraph, kIndptrArray, {rows + 1}}, dataset.graph.indptr);
   visit(DatasetArray{"indices", kGraph, kIndicesArray, {size.num_entries}}, dataset.graph.indices);
+  auto& entries = dataset.graph.entries;
+  if (dataset.has_edge_weights)
+    visit(DatasetArray{"edge_weights", kGraph, kEdgeWeightsArray, {size.num_entries}}, entries.weights);
+  if (dataset.has_edge_times)
+    visit(DatasetArray{"edge_times", kGraph, kEdgeTimesArray, {size.num_entries}}, entries.times);
   switch (dataset.task) {
     case Task::kMultiClass:
       visit(DatasetArray{"labels", kLabels, labels_array(dataset.task), {labelled}}, dataset.labels);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -13,6 +14,7 @@
 
 #include "core/error.h"
 #include "core/fp8.h"
+#include "core/number_text.h"
 #include "store/edge_hash.h"
 #include "store/store_arrays.h"
 
@@ -51,9 +53,24 @@ std::uint64_t sum_over(std::size_t count, std::size_t grain, Term term) {
       std::plus<>());
 }
 
-/// How often `id` is in a row; rows ascend. (clang 14 cannot read libstdc++ 12's std::ranges::equal_range.)
+/// What an entry has beside its ends: equal values give equal numbers, others by chance alone.
+std::uint64_t hash_of_values(const EntryData& entries, std::size_t entry) {
+  std::uint64_t hash = 0;
+  if (!entries.weights.empty()) hash = std::bit_cast<std::uint32_t>(entries.weights[entry] + 0.F);  // of -0 as of 0
+  if (!entries.times.empty()) hash += static_cast<std::uint64_t>(entries.times[entry]) * 0x9E3779B97F4A7C15;
+  return hash * 0xD6E8FEB86659FD93;
+}
+
+std::size_t row_of_entry(CsrGraph graph, std::size_t entry) {
+  const auto past = std::ranges::upper_bound(graph.indptr, static_cast<EdgeOffset>(entry));
+  return static_cast<std::size_t>(past - graph.indptr.begin() - 1);
+}
+
+/// How often `id` is in a row; rows ascend by neighbour, or by time. (clang 14 cannot read libstdc++ 12's
+/// std::ranges::equal_range.)
 std::uint64_t times_in_row(CsrGraph graph, std::size_t node, NodeId id) {
   const auto row = graph.row(node);
+  if (!graph.entries.times.empty()) return static_cast<std::uint64_t>(std::ranges::count(row, id));
   const auto [begin, end] = std::equal_range(row.begin(), row.end(), id);
   return static_cast<std::uint64_t>(end - begin);
 }
@@ -116,9 +133,41 @@ void DatasetChecks::check_indices(CsrGraph graph) const {
   const NodeId* indices = graph.indices.data();
   const std::size_t entry = first_bad(graph.indices.size(), [=](std::size_t e) { return indices[e] >= num_nodes; });
   if (entry == kNone) return;
-  const auto row = std::ranges::upper_bound(graph.indptr, static_cast<EdgeOffset>(entry)) - graph.indptr.begin() - 1;
-  refuse("indices.npy", "entry " + std::to_string(entry) + " (row " + std::to_string(row) + ") is " +
-                            std::to_string(indices[entry]) + ", the graph has " + std::to_string(num_nodes) + " nodes");
+  refuse("indices.npy", "entry " + std::to_string(entry) + " (row " + std::to_string(row_of_entry(graph, entry)) +
+                            ") is " + std::to_string(indices[entry]) + ", the graph has " + std::to_string(num_nodes) +
+                            " nodes");
+}
+
+void DatasetChecks::check_entries(CsrGraph graph) const {
+  check_weights(graph);
+  check_times(graph);
+}
+
+void DatasetChecks::check_weights(CsrGraph graph) const {
+  const float* weights = graph.entries.weights.data();
+  const std::size_t entry = first_bad(graph.entries.weights.size(), [=](std::size_t e) {
+    return !(weights[e] >= 0 && weights[e] <= std::numeric_limits<float>::max());
+  });
+  if (entry != kNone)
+    refuse(kEdgeWeightsArray.file, "entry " + std::to_string(entry) + " (row " +
+                                       std::to_string(row_of_entry(graph, entry)) + ") is " +
+                                       printed("%g", double{weights[entry]}) + ": weights are finite and 0 or more");
+}
+
+void DatasetChecks::check_times(CsrGraph graph) const {
+  const std::span<const std::int64_t> times = graph.entries.times;
+  if (times.empty()) return;
+  const auto falls_in = [&](std::size_t v) {
+    const auto begin = times.begin() + graph.indptr[v], end = times.begin() + graph.indptr[v + 1];
+    return std::is_sorted_until(begin, end) - times.begin();
+  };
+  const std::size_t row =
+      first_bad(graph.num_rows(), [&](std::size_t v) { return falls_in(v) != graph.indptr[v + 1]; });
+  if (row == kNone) return;
+  const auto entry = static_cast<std::size_t>(falls_in(row));
+  refuse(kEdgeTimesArray.file, "row " + std::to_string(row) + ": entry " + std::to_string(entry) + " (time " +
+                                   std::to_string(times[entry]) + ") is before entry " + std::to_string(entry - 1) +
+                                   " (time " + std::to_string(times[entry - 1]) + "), rows ascend by time");
 }
 
 void DatasetChecks::check_labels(const LabelTable& labels, int num_classes) const {
@@ -179,15 +228,23 @@ void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelT
 }
 
 void DatasetChecks::check_rows_ascend(CsrGraph graph, bool is_deduplicated) const {
-  const auto goes_wrong = [=](NodeId a, NodeId b) { return is_deduplicated ? a >= b : a > b; };
-  const std::size_t node = first_bad(graph.num_rows(), [&](std::size_t v) {
-    return std::ranges::adjacent_find(graph.row(v), goes_wrong) != graph.row(v).end();
-  });
+  const std::span<const std::int64_t> times = graph.entries.times;
+  const bool is_strict = is_deduplicated && times.empty();
+  const auto goes_wrong = [&](std::size_t e) {  // against the entry before it
+    const NodeId a = graph.indices[e - 1], b = graph.indices[e];
+    return (is_strict ? a >= b : a > b) && (times.empty() || times[e - 1] == times[e]);
+  };
+  const auto first_wrong_of = [&](std::size_t v) {
+    for (auto e = static_cast<std::size_t>(graph.indptr[v]) + 1; e < static_cast<std::size_t>(graph.indptr[v + 1]); ++e)
+      if (goes_wrong(e)) return e;
+    return kNone;
+  };
+  const std::size_t node = first_bad(graph.num_rows(), [&](std::size_t v) { return first_wrong_of(v) != kNone; });
   if (node == kNone) return;
-  const auto row = graph.row(node);
-  const auto at = std::ranges::adjacent_find(row, goes_wrong);
-  refuse("indices.npy", "row " + std::to_string(node) + " has " + std::to_string(at[1]) + " after " +
-                            std::to_string(at[0]) + ", rows are " + (is_deduplicated ? "strictly " : "") + "ascending");
+  const std::size_t at = first_wrong_of(node);
+  refuse("indices.npy", "row " + std::to_string(node) + " has " + std::to_string(graph.indices[at]) + " after " +
+                            std::to_string(graph.indices[at - 1]) + ", rows are " + (is_strict ? "strictly " : "") +
+                            "ascending" + (times.empty() ? "" : " where times are equal"));
 }
 
 void DatasetChecks::check_self_loops(CsrGraph graph, std::uint64_t stored) const {
@@ -202,12 +259,21 @@ void DatasetChecks::check_self_loops(CsrGraph graph, std::uint64_t stored) const
 void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
   // Equal sums over all edges and over all reversed edges: then they are the same multiset, but for a chance of 2^-64.
   // That takes one pass in order; looking each reverse edge up would take a random access per edge.
-  const std::uint64_t difference = sum_over(graph.num_nodes(), 256, [&](std::size_t v) {
-    std::uint64_t sum = 0;
-    for (const NodeId u : graph.row(v)) sum += hash_of_edge(u, v) - hash_of_edge(v, u);
-    return sum;
-  });
-  if (difference == 0) return;
+  const auto difference_of = [&](auto factor_of) {
+    return sum_over(graph.num_nodes(), 256, [&](std::size_t v) {
+      std::uint64_t sum = 0;
+      for (auto e = static_cast<std::size_t>(graph.indptr[v]); e < static_cast<std::size_t>(graph.indptr[v + 1]); ++e)
+        sum += (hash_of_edge(graph.indices[e], v) - hash_of_edge(v, graph.indices[e])) * factor_of(e);
+      return sum;
+    });
+  };
+  if (difference_of([](std::size_t) { return 1U; }) != 0) refuse_lone_edge(graph);
+  if (graph.entries.num_bytes() == 0) return;
+  if (difference_of([&](std::size_t e) { return hash_of_values(graph.entries, e) | 1; }) != 0)
+    refuse(kIndicesArray.file, "an edge and its reverse have different weights or times, though 'symmetric' is true");
+}
+
+void DatasetChecks::refuse_lone_edge(CsrGraph graph) const {
   const auto lacks_reverse = [&](std::size_t v, NodeId u) {
     return times_in_row(graph, u, static_cast<NodeId>(v)) < times_in_row(graph, v, u);
   };

@@ -38,6 +38,8 @@ class DatasetChecks {
   /// What open_dataset() checks. Cost: one pass over each array, at memory speed.
   void check_indptr(std::span<const EdgeOffset> indptr, std::uint64_t num_edges) const;
   void check_indices(CsrGraph graph) const;
+  /// Weights are finite and at least 0, rows ascend by time; of a graph without either nothing.
+  void check_entries(CsrGraph graph) const;
   void check_labels(const LabelTable& labels, int num_classes) const;
   void check_splits(std::span<const SplitView> splits, const LabelTable& labels) const;
   /// @param names  of the table's files, here and below
@@ -45,15 +47,19 @@ class DatasetChecks {
   void check_node_names(std::span<const std::int64_t> begin, std::uint64_t num_characters) const;
 
   /// What only verify_dataset() checks.
+  /// Of entries with times those of equal times ascend, and no neighbour is asked to be there once.
   void check_rows_ascend(CsrGraph graph, bool is_deduplicated) const;
   void check_self_loops(CsrGraph graph, std::uint64_t stored) const;
-  void check_reverse_edges(CsrGraph graph) const;  ///< rows ascend
+  void check_reverse_edges(CsrGraph graph) const;  ///< rows ascend; weights and times are equal, too
   void check_finite(RowTable features, FeatureType type, const FeatureNames& names = {}) const;
   /// Finite, and not 0.
   void check_values(const SparseRowTable& rows, FeatureType type, const FeatureNames& names = {}) const;
   [[noreturn]] void refuse(const std::string& file, const std::string& what) const;
 
  private:
+  void check_weights(CsrGraph graph) const;
+  void check_times(CsrGraph graph) const;
+  [[noreturn]] void refuse_lone_edge(CsrGraph graph) const;
   void check_flags(const LabelTable& labels) const;
   void check_targets(const LabelTable& labels) const;
 

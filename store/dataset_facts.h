@@ -23,6 +23,7 @@ struct DatasetFacts {
   float fp8_scale = 0;  ///< of kFp8: as in RowTable
   FeatureLayout feature_layout = FeatureLayout::kDense;
   bool is_symmetric = false;
+  bool has_edge_weights = false, has_edge_times = false;  ///< CsrGraph::entries
   GraphSchema types{};  ///< of a typed graph; what is said of features above is then said of the target type's
   std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
   std::vector<std::string> column_names{};  ///< likewise in column_names.txt, or WordNet's vocabulary.txt
@@ -70,6 +71,8 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("fp8_scale", facts.fp8_scale);
   visit("feature_layout", facts.feature_layout);
   visit("is_symmetric", facts.is_symmetric);
+  visit("has_edge_weights", facts.has_edge_weights);
+  visit("has_edge_times", facts.has_edge_times);
   visit("types", facts.types);
   visit("class_names", facts.class_names);
   visit("column_names", facts.column_names);

@@ -40,6 +40,20 @@ LabelPairs count_label_pairs(const Dataset& dataset) {
       [](LabelPairs a, LabelPairs b) { return a + b; });
 }
 
+void look_at_entries(const EntryData& entries, DatasetSummary& summary) {
+  if (!entries.weights.empty()) {
+    const auto [least, largest] = std::ranges::minmax(entries.weights);
+    summary.least_weight = least;
+    summary.largest_weight = largest;
+    summary.weightless_entries = static_cast<std::uint64_t>(std::ranges::count(entries.weights, 0.F));
+  }
+  if (!entries.times.empty()) {
+    const auto [first, last] = std::ranges::minmax(entries.times);
+    summary.first_time = first;
+    summary.last_time = last;
+  }
+}
+
 /// Of several labels, or of targets.
 void count_known(const Dataset& dataset, DatasetSummary& summary) {
   const LabelTable labels = dataset.label_table();
@@ -77,6 +91,7 @@ DatasetSummary summarise(const Dataset& dataset, int num_threads) {
     summary.p99_degree = at_share(0.99);
     summary.max_degree = at_share(1);
   }
+  look_at_entries(graph.entries, summary);
   summary.nodes_of_class.resize(static_cast<std::size_t>(dataset.num_classes));
   if (dataset.task != Task::kMultiClass) return count_known(dataset, summary), summary;
   for (const std::int32_t label : dataset.labels)
@@ -107,6 +122,11 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
                                          dataset.num_nodes(), dataset.feature_bytes())
                          : "none; training needs some");
   }
+  if (dataset.has_edge_weights)
+    line("edge weights", printed("%.4g to %.4g", double{summary.least_weight}, double{summary.largest_weight}) + ", " +
+                             grouped(summary.weightless_entries) + " entries of 0");
+  if (dataset.has_edge_times)
+    line("edge times", std::to_string(summary.first_time) + " to " + std::to_string(summary.last_time));
   if (dataset.task == Task::kRegression) {
     const auto width = static_cast<std::size_t>(dataset.num_classes);
     for (std::size_t t = 0; t < width; ++t)

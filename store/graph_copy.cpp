@@ -31,15 +31,20 @@ void copy_array(std::span<const T> from, UnsetHugeVector<T>& to, Progress& progr
 
 std::shared_ptr<const CsrArrays> copy_graph(const CsrGraph& graph, HostMemory* memory) {
   auto arrays = std::make_shared<CsrArrays>(memory);
-  Progress progress("graph into 2 MiB pages", static_cast<std::uint64_t>(graph.num_bytes()), "bytes");
+  Progress progress("graph into 2 MiB pages", static_cast<std::uint64_t>(graph.num_bytes()) + graph.entries.num_bytes(),
+                    "bytes");
   copy_array(graph.indptr, arrays->indptr, progress);
   copy_array(graph.indices, arrays->indices, progress);
+  copy_array(graph.entries.weights, arrays->weights, progress);
+  copy_array(graph.entries.times, arrays->times, progress);
   return arrays;
 }
 
 std::string describe_graph(const CsrGraph& graph, const SharedMemory& memory) {
   const SharedArrays::Json text = {{"indptr", SharedArrays::describe(graph.indptr, memory)},
-                                   {"indices", SharedArrays::describe(graph.indices, memory)}};
+                                   {"indices", SharedArrays::describe(graph.indices, memory)},
+                                   {"weights", SharedArrays::describe(graph.entries.weights, memory)},
+                                   {"times", SharedArrays::describe(graph.entries.times, memory)}};
   return text.dump();
 }
 
@@ -48,6 +53,7 @@ void map_graph(const std::string& description, Dataset& dataset) {
   const auto arrays = std::make_shared<SharedArrays>();
   dataset.graph.indptr = arrays->map<EdgeOffset>(text["indptr"]);
   dataset.graph.indices = arrays->map<NodeId>(text["indices"]);
+  dataset.graph.entries = {arrays->map<float>(text["weights"]), arrays->map<std::int64_t>(text["times"])};
   dataset.storage = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
       std::move(dataset.storage), arrays);
 }

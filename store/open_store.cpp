@@ -134,6 +134,7 @@ void read_names_of(const fs::path& directory, Dataset& dataset) {
 
 void check_values(const Dataset& dataset, const StoreManifest& manifest, const DatasetChecks& checks) {
   checks.check_indptr(dataset.graph.indptr, manifest.num_edges);
+  checks.check_entries(dataset.graph);
   if (manifest.types.is_typed()) {
     check_typed(dataset, checks);
   } else {

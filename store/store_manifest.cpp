@@ -22,9 +22,10 @@ constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;  // 0xFFFFFFFF is never an id
 constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
 
+bool has_field(const JsonObject& root, std::string_view name) { return std::ranges::count(root.keys(), name) > 0; }
+
 Task task_of(const JsonObject& root) {
-  const std::vector<std::string> keys = root.keys();
-  if (std::ranges::find(keys, "task") == keys.end()) return Task::kMultiClass;
+  if (!has_field(root, "task")) return Task::kMultiClass;
   const std::string text = root.string("task");
   const std::optional<Task> task = value_named<Task>(text);
   if (!task || *task == Task::kMultiClass)
@@ -47,8 +48,7 @@ FeatureOrigin origin_in_options(const StoreManifest& manifest) {
 }
 
 FeatureOrigin feature_origin_of(const JsonObject& root, const StoreManifest& manifest) {
-  const std::vector<std::string> keys = root.keys();
-  if (std::ranges::find(keys, "feature_origin") == keys.end()) return origin_in_options(manifest);
+  if (!has_field(root, "feature_origin")) return origin_in_options(manifest);
   const JsonObject object = root.object("feature_origin");
   FeatureOrigin origin;
   for (const std::string& name : object.keys()) origin[name] = object.string(name);
@@ -131,9 +131,9 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   StoreManifest manifest;
   manifest.created_by = root.string("created_by");
   const std::uint64_t version = root.integer("format_version", 1, kMaxInt);
-  if (version > kTypedStoreVersion)
+  if (version > kLaterStoreVersion)
     root.refuse("format_version", "is " + std::to_string(version) + ", this program reads " +
-                                      std::to_string(kStoreVersion) + " and " + std::to_string(kTypedStoreVersion) +
+                                      std::to_string(kStoreVersion) + " and " + std::to_string(kLaterStoreVersion) +
                                       "; it was written by " + manifest.created_by + ", which is newer");
   manifest.name = root.string("name");
   if (!is_dataset_name(manifest.name)) root.refuse("name", "is not a plain name of up to 100 characters");
@@ -143,7 +143,11 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   const std::uint64_t least_classes = manifest.task == Task::kMultiClass ? 0 : 1;
   manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
   manifest.set_feature_shape(read_feature_shape(root));
-  if (version == kTypedStoreVersion) read_types(root, manifest);
+  if (version == kLaterStoreVersion) {
+    if (has_field(root, "node_types")) read_types(root, manifest);
+    manifest.has_edge_weights = has_field(root, "edge_weights") && root.boolean("edge_weights");
+    manifest.has_edge_times = has_field(root, "edge_time") && root.boolean("edge_time");
+  }
   manifest.is_symmetric = root.boolean("symmetric");
   manifest.is_deduplicated = root.boolean("deduplicated");
   manifest.self_loops = root.integer("self_loops", 0, manifest.num_edges);
@@ -179,7 +183,8 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
 std::string manifest_text(const StoreManifest& manifest) {
   nlohmann::ordered_json root;
   root["format"] = "salient dataset";
-  root["format_version"] = manifest.types.is_typed() ? kTypedStoreVersion : kStoreVersion;
+  const bool is_of_first = !manifest.types.is_typed() && !manifest.has_edge_weights && !manifest.has_edge_times;
+  root["format_version"] = is_of_first ? kStoreVersion : kLaterStoreVersion;
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;
   root["num_edges"] = manifest.num_edges;
@@ -191,6 +196,8 @@ std::string manifest_text(const StoreManifest& manifest) {
   if (manifest.has_sparse_features()) root["feature_layout"] = name_of(manifest.feature_layout);
   if (!manifest.feature_origin.empty()) root["feature_origin"] = manifest.feature_origin;
   write_schema(manifest.types, root);
+  if (manifest.has_edge_weights) root["edge_weights"] = true;
+  if (manifest.has_edge_times) root["edge_time"] = true;
   root["symmetric"] = manifest.is_symmetric;
   root["deduplicated"] = manifest.is_deduplicated;
   root["self_loops"] = manifest.self_loops;

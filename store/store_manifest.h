@@ -13,15 +13,16 @@ namespace salient {
 
 inline constexpr char kManifestName[] = "dataset.json";
 inline constexpr int kStoreVersion = 1;
-inline constexpr int kTypedStoreVersion = 2;  ///< of typed graphs alone
+inline constexpr int kLaterStoreVersion = 2;  ///< of typed graphs, and of edges with weights or times, alone
 
 /// Names become parts of folders' names: 1 to 100 characters, no slash or control character, no dot in front.
 bool is_dataset_name(std::string_view name);
 
 /// Field for field what docs/DATASETS.md lists.
 /// The field "task" is there for tasks but kMultiClass, "feature_layout" and "fp8_scale" for kCsr and kFp8 alone,
-/// "node_types", "relations" and "target_type" for typed graphs, which are of kTypedStoreVersion, "feature_origin" for
-/// features that were made. Names of classes and columns are in files of their own, empty here.
+/// "feature_origin" for features that were made. Of kLaterStoreVersion are "node_types", "relations" and "target_type"
+/// of typed graphs, and "edge_weights" and "edge_time" where edges have them. Names of classes and columns are in files
+/// of their own, empty here.
 struct StoreManifest : DatasetFacts {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;

@@ -51,6 +51,12 @@ bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& resi
          (request.graph && residency.features != Residency::kCached);
 }
 
+/// Why the host samples, whatever fits; "" = the GPU can.
+std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
+  if (!has_device_draw(needs.sampling.rule.draw)) return "neighbours are drawn by " + name_of(needs.sampling.rule.draw);
+  return dataset.has_edge_times ? "its rows are in the order of times" : "";
+}
+
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
   if (dataset.has_sparse_features() && residency.features != Residency::kHost) return false;
   if (dataset.types.is_typed() && residency != DataResidency{}) return false;
@@ -122,6 +128,11 @@ double bytes_for(std::int64_t asked_for, const DataPlan& plan) {
 
 /// As many entries as there is memory for.
 void add_part_of_graph(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
+  if (const std::string obstacle = obstacle_to_graph_on_gpu(dataset, needs); !obstacle.empty()) {
+    if (request.graph == GraphResidency::kDevice)
+      fail(ErrorKind::kUsage, "the graph in GPU memory was asked for, and " + obstacle, Topic::kDeviceGraph);
+    request.graph = GraphResidency::kHost;
+  }
   const std::int64_t bounds = tiered_bounds_bytes(dataset.num_nodes());
   const double bytes = bytes_for(request.graph_bytes, plan);
   const double room = std::max(0.0, bytes - static_cast<double>(bounds)) / sizeof(NodeId);
@@ -230,7 +241,7 @@ MemoryLine libraries_line(bool on_gpu) {
   return {"libraries and buffers", on_gpu ? std::int64_t{2} << 30 : kOnCpu, on_gpu ? std::int64_t{1} << 30 : 0};
 }
 
-DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
+DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free) {
   const Residency without_gpu = request.features.value_or(Residency::kHost);
   if (dataset.types.is_typed() && without_gpu != Residency::kHost)

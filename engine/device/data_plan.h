@@ -83,11 +83,11 @@ struct DataPlan {
 ///
 /// Of a graph in part the GPU reads the other rows in pinned host memory, which must have room.
 /// Partitioned features only where they are asked for; with and without a GPU.
-/// Sparse features are always on the host.
+/// Sparse features are always on the host, and so is the graph where draws are by weight or rows in the order of times.
 /// @throws Error{kNoDevice} for a request that needs a GPU where there is none; Error{kUsage} for sparse features
-///         that are wanted elsewhere, and for fewer graph_bytes than the whole graph takes and than
+///         and graphs that are wanted elsewhere, and for fewer graph_bytes than the whole graph takes and than
 ///         the bounds of its rows in tiers do
-DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
+DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free);
 
 /// The lines as a table, sums and free memory last.
