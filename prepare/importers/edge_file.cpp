@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/files/npy.h"
 #include "core/files/value_rules.h"
+#include "core/value_text.h"
 #include "prepare/formats/npz_reader.h"
 #include "prepare/importers/edge_table.h"
 #include "prepare/importers/name_map.h"
@@ -67,6 +68,68 @@ class EdgeEnds {
   const EdgeFileOptions& options_;
 };
 
+/// Weights and times of the rows of a block.
+struct ParsedValues {
+  std::vector<double> weights{};
+  std::vector<std::int64_t> times{};
+  std::uint64_t number_line = 0, date_line = 0;  ///< the first that has such a time; 0 = none
+};
+
+/// Those of all rows. @throws Error{kBadData} naming file and line
+class ValueColumns {
+ public:
+  ValueColumns(const EdgeTable& table, const EdgeFileOptions& options) : table_(table), options_(options) {}
+
+  void parse(std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
+             ParsedValues& parsed) const {
+    if (table_.weight_column) {
+      const char* const rule =
+          parse_weight(fields[*table_.weight_column], options_.weight_map, parsed.weights.emplace_back());
+      if (rule != nullptr) refuse(fields[*table_.weight_column], number, line, rule);
+    }
+    if (!table_.time_column) return;
+    const std::string_view text = fields[*table_.time_column];
+    const TimeForm form = parse_time(text, parsed.times.emplace_back());
+    if (form == TimeForm::kNone)
+      refuse(text, number, line, "the time is no whole number and no date as 2004-04-15 or 2004-04-15T12:30:00");
+    std::uint64_t& first = form == TimeForm::kDate ? parsed.date_line : parsed.number_line;
+    if (first == 0) first = number;
+  }
+
+  void take(const ParsedValues& parsed) {
+    append(weights_, parsed.weights);
+    append(times_, parsed.times);
+    for (auto [all, block] : {std::pair{&number_line_, parsed.number_line}, {&date_line_, parsed.date_line}})
+      if (*all == 0) *all = block;
+    if (number_line_ != 0 && date_line_ != 0)
+      fail(ErrorKind::kBadData, line_name(table_.file.path(), std::max(number_line_, date_line_)) + ": the time is a " +
+                                    (date_line_ > number_line_ ? "date" : "number") + ", that of line " +
+                                    std::to_string(std::min(number_line_, date_line_)) + " is none");
+  }
+
+  EdgeValues values() const {
+    if (date_line_ != 0) log_info(table_.file.path().string() + ": times are dates, stored as seconds since 1970");
+    return {mapped_weights(weights_, options_.weight_map, table_.file.path().string()), times_};
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view field, std::uint64_t number, std::string_view line,
+                           const std::string& rule) const {
+    fail_at_line(table_.file.path(), number, line, in_quotes(field) + ": " + rule);
+  }
+  template <class T>
+  void append(std::vector<T>& items, const std::vector<T>& more) const {
+    options_.memory.check((items.size() + more.size()) * sizeof(T), table_.file.path().string());
+    items.insert(items.end(), more.begin(), more.end());
+  }
+
+  const EdgeTable& table_;
+  const EdgeFileOptions& options_;
+  std::vector<double> weights_{};
+  std::vector<std::int64_t> times_{};
+  std::uint64_t number_line_ = 0, date_line_ = 0;
+};
+
 /// Appends, by doubling, after the limit was asked.
 template <class T>
 void append(std::vector<T>& items, const std::vector<T>& more, const MemoryLimit& memory, const std::string& what) {
@@ -81,6 +144,7 @@ void append(std::vector<T>& items, const std::vector<T>& more, const MemoryLimit
 /// Edges of a block, and the first id that is written in an unusual way.
 struct NumberedEdges {
   EdgeList edges{};
+  ParsedValues values{};
   TableRow unusual{};
 };
 
@@ -102,6 +166,7 @@ EdgeList read_text(const fs::path& path, const EdgeFileOptions& options) {
   EdgeTable table = open_edge_table(path, options);
   say_what_is_left(table);
   const EdgeEnds ends(table, options);
+  ValueColumns columns(table, options);
   EdgeList edges;
   bool is_said = false;
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
@@ -109,16 +174,19 @@ EdgeList read_text(const fs::path& path, const EdgeFileOptions& options) {
     const auto [source, destination] = ends.of(fields);
     parsed.edges.sources.push_back(ends.number(source, 0, number, line, parsed.unusual));
     parsed.edges.destinations.push_back(ends.number(destination, 1, number, line, parsed.unusual));
+    columns.parse(fields, number, line, parsed.values);
   };
   const auto take = [&](const NumberedEdges& parsed) {
     if (parsed.unusual.number > 0 && !std::exchange(is_said, true))
       log_info(line_name(path, parsed.unusual.number) + ": " + unusual_id_text(parsed.unusual.text));
     append(edges.sources, parsed.edges.sources, options.memory, path.string());
     append(edges.destinations, parsed.edges.destinations, options.memory, path.string());
+    columns.take(parsed.values);
   };
   table.rows.num_threads = options.num_threads;
   table.rows.label = "reading edges";
   table.file.for_each_row<NumberedEdges>(table.rows, parse, take);
+  edges.values = columns.values();
   if (const std::optional<MatrixSizes>& matrix = table.file.matrix()) {
     if (matrix->num_entries != edges.sources.size())
       fail(ErrorKind::kBadData, path.string() + ": has " + std::to_string(edges.sources.size()) +
@@ -137,6 +205,7 @@ EdgeList read_text(const fs::path& path, const EdgeFileOptions& options) {
 struct NamedEdges {
   NameTable ids{};  ///< two for each edge
   std::vector<std::uint64_t> lines{};
+  ParsedValues values{};
 };
 
 /// Refuses a first line that may be a header: in at least 20 edges its two ends occur nowhere else.
@@ -188,7 +257,12 @@ EdgeList read_npz(const fs::path& path, const EdgeFileOptions& options) {
                                   ": has no sparse matrix (data, indices, indptr, shape, or data, row, col, "
                                   "shape); it has: " +
                                   names_in(archive));
-  const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory, SparseValues::kNotWanted);
+  const bool has_weights = !options.weight_column.empty();
+  if (has_weights && options.weight_column != "data")
+    fail(ErrorKind::kBadData,
+         path.string() + ": weights are the array 'data' of the matrix, not " + in_quotes(options.weight_column));
+  const SparseMatrix matrix =
+      read_sparse_matrix(archive, "", options.memory, has_weights ? SparseValues::kRead : SparseValues::kNotWanted);
   if (matrix.has_weights) log_info(path.string() + ": entries have different values, which are not used");
   require_size(path, matrix.num_rows, matrix.num_columns, options);
   options.memory.check(2 * sizeof(std::uint64_t) * matrix.columns.size(), path.string());
@@ -197,6 +271,12 @@ EdgeList read_npz(const fs::path& path, const EdgeFileOptions& options) {
   for (std::size_t r = 0; r < matrix.num_rows; ++r)
     edges.sources.insert(edges.sources.end(), static_cast<std::size_t>(matrix.begin[r + 1] - matrix.begin[r]), r);
   edges.destinations.assign(matrix.columns.begin(), matrix.columns.end());
+  for (std::size_t e = 0; e < matrix.values.size(); ++e) {
+    double weight = 0;
+    if (const char* rule = parse_weight(to_text(matrix.values[e]), options.weight_map, weight))
+      fail_at_item(path.string() + ": data", e, to_text(matrix.values[e]), rule);
+  }
+  edges.values.weights = mapped_weights(matrix.values, options.weight_map, path.string());
   return edges;
 }
 
@@ -214,6 +294,9 @@ IdKind ids_of_edge_file(const fs::path& path, const EdgeFileOptions& options) {
 }
 
 EdgeList read_edge_file(const fs::path& path, const EdgeFileOptions& options) {
+  const bool is_array = path.extension() == ".npy" || path.extension() == ".npz";
+  if (is_array && (!options.time_column.empty() || (path.extension() == ".npy" && !options.weight_column.empty())))
+    fail(ErrorKind::kBadData, path.string() + ": has no columns of weights or times; a table in text does");
   if (path.extension() == ".npy") return read_npy(path, options);
   return path.extension() == ".npz" ? read_npz(path, options) : read_text(path, options);
 }
@@ -225,6 +308,7 @@ NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& optio
   log_info(path.string() + ": ids are text" +
            (table.header.empty() ? ", and the first line is an edge, no header" : ""));
   say_what_is_left(table);
+  ValueColumns columns(table, options);
   NodePairs edges;
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          NamedEdges& parsed) {
@@ -233,6 +317,7 @@ NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& optio
       ends.require_id(id, number, line);
       parsed.ids.append(id);
     }
+    columns.parse(fields, number, line, parsed.values);
   };
   const auto take = [&](const NamedEdges& parsed) {
     NodePairs found;
@@ -246,10 +331,12 @@ NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& optio
     }
     append(edges.sources, found.sources, options.memory, path.string());
     append(edges.destinations, found.destinations, options.memory, path.string());
+    columns.take(parsed.values);
   };
   table.rows.num_threads = options.num_threads;
   table.rows.label = "reading edges";
   table.file.for_each_row<NamedEdges>(table.rows, parse, take);
+  edges.values = columns.values();
   if (table.header.empty() && options.header == HeaderRule::kAuto && !options.is_node) refuse_lone_words(table, edges);
   return edges;
 }

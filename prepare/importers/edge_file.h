@@ -13,6 +13,7 @@
 #include "core/enum_names.h"
 #include "core/types.h"
 #include "prepare/importers/column_guess.h"
+#include "prepare/importers/edge_values.h"
 #include "prepare/importers/memory_limit.h"
 
 namespace salient {
@@ -32,6 +33,7 @@ constexpr auto names_of(IdKind) {
 /// Ids as the file has them. Edge m: sources[m] -> destinations[m].
 struct EdgeList {
   std::vector<std::uint64_t> sources{}, destinations{};
+  EdgeValues values{};
   std::optional<std::uint64_t> num_rows{};  ///< of a matrix: its nodes are first_id and those that follow
   std::uint64_t first_id = 0;
   bool is_symmetric = false;  ///< the reverse of every edge is meant, too
@@ -40,6 +42,7 @@ struct EdgeList {
 /// The same with nodes instead of ids.
 struct NodePairs {
   std::vector<NodeId> sources{}, destinations{};
+  EdgeValues values{};
 };
 
 /// The nodes that one end of every edge is among.
@@ -53,6 +56,9 @@ struct EndNodes {
 
 struct EdgeFileOptions {
   std::vector<std::string> columns{};  ///< two names or numbers from 0; empty: see below
+  /// Of text: a name or number from 0; empty: none. Of NAME.npz `data` is the values of the matrix, as weights.
+  std::string weight_column{}, time_column{};
+  WeightMap weight_map = WeightMap::kNone;
   IdKind ids = IdKind::kAuto;
   std::optional<std::uint64_t> num_nodes{};       ///< of numbers, when known: ids from there on are refused
   std::optional<std::array<EndNodes, 2>> ends{};  ///< instead of num_nodes: sources and destinations are two kinds
@@ -66,14 +72,15 @@ struct EdgeFileOptions {
 IdKind ids_of_edge_file(const std::filesystem::path& path, const EdgeFileOptions& options);
 
 /// NAME.npy: whole numbers [2, E] or [E, 2]; 2 x 2 reads as [2, E]. NAME.npz: a square matrix of scipy.sparse, with an
-/// edge row -> column for each entry, whatever its value. Anything else is text, plain or gzip: `#` and `%` begin
-/// comment lines; fields are parted by blanks, tabs, commas or semicolons, and may be in double quotes.
+/// edge row -> column for each entry, whatever its value, which may be its weight. Anything else is text, plain or
+/// gzip: `#` and `%` begin comment lines; fields are parted by blanks, tabs, commas or semicolons, and may be in double
+/// quotes.
 ///
 /// A first line without numbers, and that does not begin as one, is a header of numbers. Of text it is one if columns
 /// are chosen by their names, if it has a usual pair of names, such as source and target, if it has words above values,
 /// if its two ends are no nodes where those are known, or if they look like no other end and occur nowhere in the first
 /// 1,000 rows. EdgeFileOptions::header decides it. Columns are those chosen, else those with such names, else the two
-/// there are, else the two whose fields are nodes.
+/// there are beside weights and times, else the two whose fields are nodes. Times are numbers or dates, all alike.
 ///
 /// A Matrix Market file is such text, of a matrix as in NAME.npz. Its ids count from 1: where num_nodes is known they
 /// come out as row numbers, 1 less. Where there are `ends`, a matrix has as many rows as there are sources, and as many

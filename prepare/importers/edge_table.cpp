@@ -59,13 +59,19 @@ std::optional<Columns> usual_columns(Fields header) {
 
 bool are_named(const std::vector<std::string>& columns) {
   std::size_t number = 0;
-  return std::ranges::any_of(columns, [&](const std::string& column) { return !parse_number(column, number); });
+  return std::ranges::any_of(
+      columns, [&](const std::string& column) { return !column.empty() && !parse_number(column, number); });
 }
 
 IdKind kind_of(const Fields& edge, const Columns& columns) {
   const bool are_numbers = std::ranges::any_of(
       columns, [&](std::size_t column) { return column < edge.size() && begins_as_number(edge[column]); });
   return are_numbers ? IdKind::kNumbers : IdKind::kText;
+}
+
+std::size_t num_value_columns(const EdgeTable& table) {
+  return static_cast<std::size_t>(table.weight_column.has_value()) +
+         static_cast<std::size_t>(table.time_column.has_value());
 }
 
 /// Refuses columns that are not there, and more than two of which none was chosen.
@@ -81,7 +87,7 @@ void check_width(const EdgeTable& table, const Fields& first, const Fields& next
   const std::size_t most = std::max(table.columns[0], table.columns[1]);
   if (first.size() <= most && are_chosen)
     refuse("only " + width + " columns; column " + std::to_string(most) + " was asked for");
-  if (are_chosen || first.size() == 2) return;
+  if (are_chosen || first.size() == 2 + num_value_columns(table)) return;
   if (!next.empty() && next.size() != first.size())
     fail_at_line(table.file.path(), row.number, row.text,
                  width + " columns, and the next row has " + std::to_string(next.size()) +
@@ -91,7 +97,9 @@ void check_width(const EdgeTable& table, const Fields& first, const Fields& next
 
 /// Where nodes are known and no columns are chosen: of more than two the two whose fields are all nodes, or most.
 void choose_columns_of_nodes(EdgeTable& table, const SampleRows& sample, const EdgeFileOptions& options) {
-  if (!options.is_node || table.rows.num_columns < 3 || sample.empty()) return;
+  const std::size_t num_values =
+      std::size_t{table.weight_column.has_value()} + std::size_t{table.time_column.has_value()};
+  if (!options.is_node || table.rows.num_columns < 3 + num_values || sample.empty()) return;
   std::vector<std::ptrdiff_t> num_nodes;
   for (std::size_t column = 0; column < table.rows.num_columns; ++column)
     num_nodes.push_back(std::ranges::count_if(sample, [&](const Fields& row) { return options.is_node(row[column]); }));
@@ -103,6 +111,25 @@ void choose_columns_of_nodes(EdgeTable& table, const SampleRows& sample, const E
     table.columns = {found[0], found[1]};
     table.guesses_columns = true;
   }
+}
+
+/// The columns of weights and times, and where two others are left and none is chosen, those of the ends.
+void choose_value_columns(EdgeTable& table, const Fields& first, const EdgeFileOptions& options, bool are_chosen) {
+  const auto column_of = [&](const std::string& column) -> std::optional<std::size_t> {
+    if (column.empty()) return std::nullopt;
+    const std::size_t place = column_named(column, first, table.file, Topic::kEdgeColumns);
+    if (place >= first.size())
+      fail_at_line(table.file.path(), table.file.head().front().number, table.file.head().front().text,
+                   "only " + std::to_string(first.size()) + " columns; column " + column + " was asked for",
+                   Topic::kEdgeColumns);
+    return place;
+  };
+  table.weight_column = column_of(options.weight_column);
+  table.time_column = column_of(options.time_column);
+  std::vector<std::size_t> others;
+  for (std::size_t column = 0; column < first.size(); ++column)
+    if (column != table.weight_column && column != table.time_column) others.push_back(column);
+  if (!are_chosen && others.size() == 2 && others.size() < first.size()) table.columns = {others[0], others[1]};
 }
 
 /// Whether a first line of words, which no name makes a header, is one above edges of text.
@@ -131,6 +158,7 @@ void take_matrix(EdgeTable& table, const EdgeFileOptions& options) {
   if (table.file.head().empty()) return;
   const Fields first = table.file.fields_of(table.file.head().front(), Separator::kBlanks);
   table.rows.num_columns = first.size();
+  choose_value_columns(table, first, options, /*are_chosen=*/true);
   check_width(table, first, {}, /*are_chosen=*/true);
 }
 
@@ -200,6 +228,7 @@ EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptio
       table.columns[end] = column_named(options.columns[end], first, table.file, Topic::kEdgeColumns);
   else if (usual)
     table.columns = *usual;
+  choose_value_columns(table, first, options, are_chosen);
 
   const bool may_be_header = has_no_numbers(first);
   table.rows.num_columns = first.size();
@@ -217,7 +246,8 @@ EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptio
   if (is_numbers && first.size() == 2 && strict != Separator::kSemicolon) table.rows.separator = Separator::kAny;
   const bool begins_with_id = std::ranges::find(table.columns, std::size_t{0}) != table.columns.end();
   if (!is_numbers || !begins_with_id) table.rows.comments = CommentRule::kInFront;
-  const bool is_named = are_named(options.columns) || usual || (is_numbers && may_be_header);
+  const bool is_named = are_named(options.columns) || are_named({options.weight_column, options.time_column}) ||
+                        usual || (is_numbers && may_be_header);
   table.guesses_header = options.header == HeaderRule::kAuto && !is_named && !is_numbers && may_be_header &&
                          looks_like_header(table, first, sample, options);
   if (options.header == HeaderRule::kYes ||
@@ -232,14 +262,18 @@ void say_what_is_left(const EdgeTable& table) {
   const std::string file = table.file.path().string();
   const auto& [source, destination] = table.columns;
   if (const std::optional<MatrixSizes>& matrix = table.file.matrix()) {
-    if (matrix->has_values) log_info(file + ": the values of the entries are not used");
+    if (matrix->has_values && num_value_columns(table) == 0)
+      log_info(file + ": the values of the entries are not used");
     return;
   }
   if (table.guesses_header) log_info(file + ": the first line is a header, no edge");
   if (table.guesses_columns)
     log_info(file + ": edges are in the columns " + name_of(table, source) + " and " + name_of(table, destination) +
              ", whose fields are nodes");
-  say_unused(table.file, table.header, {source, destination}, table.rows.num_columns);
+  std::vector<std::size_t> used{source, destination};
+  for (const auto& column : {table.weight_column, table.time_column})
+    if (column) used.push_back(*column);
+  say_unused(table.file, table.header, used, table.rows.num_columns);
   if (table.ids == IdKind::kNumbers && !table.header.empty() && !table.has_two_kinds &&
       may_be_two_kinds(table.header[source], table.header[destination]))
     log_info(file + ": equal ids in " + in_quotes(table.header[source]) + " and " +

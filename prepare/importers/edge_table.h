@@ -19,6 +19,7 @@ struct EdgeTable {
   IdKind ids = IdKind::kNumbers;
   RowRules rows{.separator = Separator::kAny, .num_columns = 2, .comments = CommentRule::kAnywhere};
   std::array<std::size_t, 2> columns{0, 1};
+  std::optional<std::size_t> weight_column{}, time_column{};
   std::vector<std::string> header{};  ///< names of the columns, if the file has some
   bool guesses_header = false;        ///< the first line might be an edge, and is a header
   bool guesses_columns = false;       ///< the columns are those whose fields are nodes

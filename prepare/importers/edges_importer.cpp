@@ -92,16 +92,37 @@ NodeTableOptions table_options(const EdgesOptions& options) {
           .memory = options.memory};
 }
 
+EdgeFileOptions edge_file_options(const EdgesOptions& options) {
+  return {.columns = options.columns,
+          .weight_column = options.weight_column,
+          .time_column = options.time_column,
+          .weight_map = options.weight_map,
+          .ids = options.ids,
+          .header = options.header,
+          .num_threads = options.memory.num_parsers(options.num_threads),
+          .memory = options.memory};
+}
+
+/// What of the options the store will say.
+std::string source_options(const EdgesOptions& options) {
+  std::string text;
+  const auto say = [&](const char* what, const std::string& value) {
+    if (!value.empty()) text.append(text.empty() ? "" : " ").append(what).append(" ").append(value);
+  };
+  say("columns", to_text(options.columns));
+  say("weight-column", options.weight_column);
+  say("weight-map", options.weight_map == WeightMap::kNone ? "" : name_of(options.weight_map));
+  say("time-column", options.time_column);
+  say("repeats", options.repeats ? name_of(*options.repeats) : "");
+  return text;
+}
+
 /// One import: what the files say, and the graph that it becomes.
 class EdgesImport {
  public:
   explicit EdgesImport(const EdgesOptions& options) : options_(options) {
     table_ = table_options(options);
-    edge_file_ = {.columns = options.columns,
-                  .ids = options.ids,
-                  .header = options.header,
-                  .num_threads = options.memory.num_parsers(options.num_threads),
-                  .memory = options.memory};
+    edge_file_ = edge_file_options(options);
     if (!options.nodes.empty()) take_nodes();
     table_.is_shared = options_.labels == options_.features;
     labels_have_ids_ = is_text_table(options_.labels) && has_ids(options_.labels, table_);
@@ -152,7 +173,8 @@ class EdgesImport {
     graph_.name = options_.name;
     graph_.source_kind = "edges";
     graph_.source_path = options_.edges.string();
-    if (!options_.columns.empty()) graph_.source_options = "columns " + to_text(options_.columns);
+    graph_.source_options = source_options(options_);
+    graph_.repeats = options_.repeats;
     graph_.symmetrise = options_.symmetric != Symmetric::kNo;
     graph_.rng_seed = options_.rng_seed;
     graph_.memory = options_.memory;
@@ -246,6 +268,7 @@ class EdgesImport {
     check_count();
     graph_.sources = std::move(edges.sources);
     graph_.destinations = std::move(edges.destinations);
+    graph_.edge_values = std::move(edges.values);
     if (labels_have_ids_) take_labels(labels, node_of_row);
   }
 
@@ -270,6 +293,7 @@ class EdgesImport {
     EdgeList edges = read_edge_file(options_.edges, edge_file_);
     edge_file_.is_node = nullptr;
     graph_.symmetrise |= edges.is_symmetric;
+    graph_.edge_values = std::move(edges.values);
     arena_of(options_.num_threads).execute([&] {
       index_ = num_rows_ ? NodeIndex::of_rows(*num_rows_) : index_of(feature_ids, label_ids, edges);
       graph_.num_nodes = index_.num_nodes();

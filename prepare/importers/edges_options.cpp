@@ -53,6 +53,14 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
   const bool is_array = options.features.extension() == ".npy" && are_of_array(options.wishes);
   check_field(found, options.wishes == ColumnWishes{} || has_nodes || is_text_table(options.features) || is_array,
               "features", "a table in text is needed to say what its columns are; of an array they can be scaled");
+  check_field(found, options.weight_map == WeightMap::kNone || !options.weight_column.empty(), "weight-map",
+              "of weights, which are not read");
+  check_field(found, options.repeats != Repeats::kSum || !options.weight_column.empty(), "repeats",
+              "sums are of weights, which are not read");
+  check_field(found, options.repeats != Repeats::kSum || options.time_column.empty(), "repeats",
+              "edges with times have no sum");
+  check_field(found, options.time_column.empty() || options.time_column != options.weight_column, "time-column",
+              "another one than the weights'");
   check_field(found, options.mask >= 0, "mask", "at least 0");
   return found;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,12 @@ struct EdgesOptions {
   std::filesystem::path nodes{};  ///< a table of both, instead of the next two
   std::filesystem::path features{}, labels{};
   std::filesystem::path train{}, valid{}, test{};
-  int mask = 0;                             ///< which column or row of masks in these files
-  std::vector<double> split{};              ///< three fractions instead of the three files
-  std::vector<std::string> columns{};       ///< of a text file with more than two: names, or numbers from 0
+  int mask = 0;                                ///< which column or row of masks in these files
+  std::vector<double> split{};                 ///< three fractions instead of the three files
+  std::vector<std::string> columns{};          ///< of a text file with more than two: names, or numbers from 0
+  std::string weight_column{}, time_column{};  ///< of the edges, see EdgeFileOptions; likewise the next
+  WeightMap weight_map = WeightMap::kNone;
+  std::optional<Repeats> repeats{};         ///< see RawGraph
   std::string id_column{}, label_column{};  ///< of tables of nodes, see NodeTableOptions
   std::vector<std::string> targets{};       ///< columns of values to be predicted, see read_targets()
   std::vector<std::string> unlabelled{};    ///< words of a table of labels that are none

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,25 @@ constexpr auto names_of(Symmetric) {
       {{Symmetric::kAuto, "auto"}, {Symmetric::kYes, "yes"}, {Symmetric::kNo, "no"}});
 }
 
+/// What becomes of an edge that is given several times, also as its reverse where those are added.
+enum class Repeats {
+  kFirst,   ///< the first of the file stays
+  kSum,     ///< one of the sum of their weights
+  kKeep,    ///< all are entries of their own
+  kRefuse,  ///< an error
+};
+
+constexpr auto names_of(Repeats) {
+  return std::to_array<EnumName<Repeats>>(
+      {{Repeats::kFirst, "first"}, {Repeats::kSum, "sum"}, {Repeats::kKeep, "keep"}, {Repeats::kRefuse, "refuse"}});
+}
+
+/// What edges have beside their ends: [M] in their order, or empty.
+struct EdgeValues {
+  std::vector<float> weights{};  ///< finite, at least 0
+  std::vector<std::int64_t> times{};
+};
+
 /// Everything ids refer to is already numbered 0 .. num_nodes - 1 and checked by the importer, which alone can name
 /// the file and line of a bad record.
 struct RawGraph {
@@ -58,7 +78,9 @@ struct RawGraph {
   std::uint64_t num_nodes = 0;
   std::vector<NodeId> sources{};  ///< [M] edge m: sources[m] -> destinations[m]; stored as source in row destination
   std::vector<NodeId> destinations{};
-  bool symmetrise = true;  ///< add the reverse of every edge
+  EdgeValues edge_values{};
+  std::optional<Repeats> repeats{};  ///< none: kKeep of edges with times, kSum of those with weights alone, else kFirst
+  bool symmetrise = true;            ///< add the reverse of every edge
   RawFeatures features{};
   FeatureOrigin feature_origin{};  ///< of features that are not as the source has them
   Task task = Task::kMultiClass;
@@ -74,6 +96,11 @@ struct RawGraph {
   std::string likely_features{};  ///< where there are none: an array that was not read and may hold them
   MemoryLimit memory{};           ///< that all who fill this, or build a store of it, keep to
 
+  Repeats repeats_or_default() const {
+    if (repeats) return *repeats;
+    if (!edge_values.times.empty()) return Repeats::kKeep;
+    return edge_values.weights.empty() ? Repeats::kFirst : Repeats::kSum;
+  }
   LabelTable label_table() const {
     return {{task, task == Task::kMultiClass ? 1 : num_classes}, labels, multi_labels, targets};
   }

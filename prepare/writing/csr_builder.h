@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/types.h"
+#include "prepare/importers/raw_graph.h"
 #include "store/csr_arrays.h"
 
 namespace salient {
@@ -24,7 +25,17 @@ enum class EdgeDirections {
 CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::vector<NodeId> destinations,
                     EdgeDirections directions);
 
-/// The same contract, written to be read.
+/// The same of edges with weights or times, and of repeats that are not just left out. Rows ascend by (time, neighbour,
+/// place in the source), without times by (neighbour, place); a reverse has its edge's weight and time.
+///
+/// @param values  weights and times of the edges: both, one or none
+/// @throws Error{kBadData} for repeats where they are refused, and for a sum of weights that no float holds
+/// Cost:   as build_csr(), and 4 bytes more per entry, beside the values. At most 2^32 - 1 edges: Error{kUsage}
+/// Oracle: a map from pairs to edges, in tests/prepare/writing/entry_values_test.cpp.
+CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::vector<NodeId> destinations,
+                    EdgeDirections directions, EdgeValues values, Repeats repeats);
+
+/// The same contract as the first, written to be read.
 CsrArrays build_csr_reference(std::uint64_t num_nodes, const std::vector<NodeId>& sources,
                               const std::vector<NodeId>& destinations, EdgeDirections directions);
 

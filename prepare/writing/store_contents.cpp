@@ -49,6 +49,7 @@ StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin, con
   manifest.facts() = dataset.facts();
   manifest.num_nodes = size.num_nodes;
   manifest.num_edges = size.num_entries;
+  manifest.is_deduplicated = origin.is_deduplicated;
   manifest.self_loops = origin.self_loops;
   manifest.rng_seed = origin.rng_seed;
   manifest.source_path = origin.source_path;

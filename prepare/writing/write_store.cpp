@@ -54,7 +54,7 @@ void say_what_is_no_utf8(const RawGraph& graph) {
 void write_all_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter& store) {
   const std::uint64_t num_nodes = dataset.num_nodes();
   const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
-                              dataset.feature_bytes() +
+                              dataset.graph.entries.num_bytes() + dataset.feature_bytes() +
                               dataset.label_table().num_nodes() * dataset.label_type().row_bytes();
   Progress progress("writing", total, "bytes");
   using enum ArrayPart;
@@ -84,13 +84,17 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   say_losses(graph.features.losses, graph.features.file, graph.features.column_names);
   say_what_is_no_utf8(graph);
   const std::uint64_t edges_read = graph.sources.size();
-  graph.memory.check(edges_read * (graph.symmetrise ? 2 : 1) * sizeof(NodeId) +
+  const std::uint64_t entry_bytes = sizeof(NodeId) + (graph.edge_values.weights.empty() ? 0 : sizeof(float)) +
+                                    (graph.edge_values.times.empty() ? 0 : sizeof(std::int64_t));
+  graph.memory.check(edges_read * (graph.symmetrise ? 2 : 1) * entry_bytes +
                          graph.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId) + sizeof(std::int32_t)),
                      graph.source_path);
   if (has_classes && graph.labels.empty()) graph.labels.assign(graph.num_nodes, -1);
+  const Repeats repeats = graph.repeats_or_default();
   const CsrArrays arrays = arena_of(options.num_threads).execute([&] {
     return build_csr(graph.num_nodes, std::move(graph.sources), std::move(graph.destinations),
-                     graph.symmetrise ? EdgeDirections::kBoth : EdgeDirections::kAsGiven);
+                     graph.symmetrise ? EdgeDirections::kBoth : EdgeDirections::kAsGiven, std::move(graph.edge_values),
+                     repeats);
   });
   if (makes_features)
     graph.features = arena_of(options.num_threads).execute([&] {
@@ -105,10 +109,13 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   }
   Dataset dataset = dataset_of(graph);
   dataset.graph = arrays.view();
+  dataset.has_edge_weights = !arrays.weights.empty();
+  dataset.has_edge_times = !arrays.times.empty();
   dataset.feature_origin =
       makes_features ? origin_of(options.make_features, graph.rng_seed) : std::move(graph.feature_origin);
   StoreOrigin origin = origin_of(graph);
   origin.edges_read = edges_read;
+  origin.is_deduplicated = repeats != Repeats::kKeep;
   origin.self_loops = arrays.self_loops;
   origin.duplicates = arrays.duplicates;
   return write_store(dataset, origin, options);

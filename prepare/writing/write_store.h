@@ -52,6 +52,7 @@ struct StoreOrigin {
   std::string source_path{}, source_options{};
   std::uint64_t rng_seed = 0;
   std::uint64_t self_loops = 0, duplicates = 0, edges_read = 0;
+  bool is_deduplicated = true;  ///< no entry is in a row twice
   std::span<const std::uint64_t> original_ids{};
   const NameTable* node_names = nullptr;  ///< null or empty = none
   std::span<const std::string> vocabulary{};

@@ -70,7 +70,7 @@ KEYWORDS = {
         Keyword("transform_sampler_output", REFUSED, "the engine's samples are not PyG's; `transform` is taken"),
         Keyword("custom_cls", REFUSED, "features come from a store, not from PyG's feature stores"),
         Keyword("input_id", REFUSED, "`batch.input_id` are the places of the seeds in `nodes`"),
-        Keyword("weight_attr", REFUSED, "a store has no weights of edges: neighbours are drawn uniformly"),
+        Keyword("weight_attr", REFUSED, 'the weights of edges are those of the store: `draw="weighted"`'),
         Keyword("time_attr", REFUSED, _TIMES),
         Keyword("input_time", REFUSED, _TIMES),
         Keyword("temporal_strategy", REFUSED, _TIMES, plain="uniform"),

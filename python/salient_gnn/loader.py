@@ -53,7 +53,8 @@ class NeighborLoader:
     seed          of order and draws
     replace       whether a neighbour may be drawn more than once: as draw="with-replacement"
     draw          "uniform": every node draws by itself. "labor": the nodes of a batch draw alike, so that batches have
-                  fewer nodes, without replacement; sampling takes longer
+                  fewer nodes, without replacement; sampling takes longer. "weighted": in proportion to the weights of
+                  the edges, of a data set that has them
     dtype         of batch.x; None = as stored, without a conversion
     y_of          what batch.y is of: "seeds", or all "nodes" of the batch, as PyG has it. None = "nodes" where a loader
                   is called by PyG's names or with Data, else "seeds"

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Weights and times of edges, from a table to a model that draws by weight.
+
+    edge_values_test.py BIN_DIRECTORY DATA_DIRECTORY       on small graphs, CPU; a quarter of a minute
+
+DATA_DIRECTORY has real graphs; where it does not, or SALIENT_TEST_DATA does not, the tests of those are skipped.
+"""
+import json
+import os
+import pathlib
+import random
+import sys
+import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import npy
+import programs
+
+PROGRAMS, QUIET = programs.Programs(sys.argv[1]), programs.QUIET
+DATA = pathlib.Path(os.environ.get("SALIENT_TEST_DATA") or sys.argv[2]).resolve()
+NODES, GROUPS = 240, 3
+
+
+class EdgeValues(programs.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        draw = random.Random(1)
+        # Heavy edges stay in their group, as many light ones lead anywhere; features say nothing of the group.
+        rows = []
+        for v in range(NODES):
+            for _ in range(4):
+                rows.append((v, (v + GROUPS * draw.randrange(1, NODES // GROUPS)) % NODES, 100, draw.randrange(1000)))
+                rows.append((v, draw.randrange(NODES), 0.01, draw.randrange(1000)))
+        cls.edges = cls.work / "edges.csv"
+        cls.edges.write_text("source,target,amount,day\n" + "".join(f"{s},{d},{w},{t}\n" for s, d, w, t in rows))
+        cls.nodes = cls.work / "nodes.csv"
+        cls.nodes.write_text("id,noise,hint,label\n" + "".join(
+            f"{v},{draw.random():.3f},{v % GROUPS if v % 4 == 0 else 1},g{v % GROUPS}\n" for v in range(NODES)))
+
+    def prepare(self, name, *options, expect=0):
+        return PROGRAMS.run("salient-prepare", "edges", "--edges", self.edges, "--nodes", self.nodes, "--label",
+                            "label", "--split", "0.6,0.2,0.2", "--out", self.work / name, *options, expect=expect)
+
+    def train(self, name, run, *options, expect=0):
+        return PROGRAMS.run("salient-train", "--dataset", self.work / name, "--out", self.work / run, *programs.SMALL,
+                            "--batch-size", 40, "--epochs", 12, *options, expect=expect)
+
+    def accuracy(self, run):
+        return json.loads((self.work / run / "run.json").read_text())["result"]["test_accuracy"]
+
+    def test_from_a_table_to_a_model(self):
+        made = self.prepare("weighted", "--weight-column", "amount")
+        self.assertIn("edge weights    0.01 to ", made.stdout)
+        self.assertEqual(json.loads((self.work / "weighted" / "dataset.json").read_text())["format_version"], 2)
+        weights, indices = (npy.read(self.work / "weighted" / f"{name}.npy") for name in ("edge_weights", "indices"))
+        self.assertEqual(weights.shape, indices.shape)
+        PROGRAMS.run("salient-prepare", "verify", self.work / "weighted", expect=0)
+        self.assertIn("edge weights", PROGRAMS.run("salient-prepare", "describe", self.work / "weighted").stdout)
+        draws = ["--fanout", "3,3", "--eval-fanout", "3,3"]
+        self.train("weighted", "by-weight", "--draw", "weighted", *draws)
+        self.train("weighted", "uniform", *draws)
+        self.assertGreater(self.accuracy("by-weight"), self.accuracy("uniform") + 0.05, "heavy edges tell the group")
+        again = PROGRAMS.run("salient-infer", "--run", self.work / "by-weight", *QUIET, "--out",
+                             self.work / "predicted", expect=0)
+        self.assertIn("accuracy", again.stdout + again.stderr)
+
+    def test_times_are_kept_and_plain_draws_work(self):
+        made = self.prepare("timed", "--time-column", "day")
+        self.assertIn("edge times      0 to ", made.stdout)
+        PROGRAMS.run("salient-prepare", "verify", self.work / "timed", expect=0)
+        self.train("timed", "timed-gcn", "--model", "gcn")
+        self.assertEqual(self.prepare("refused", "--repeats", "refuse", expect=65).returncode, 65)
+
+    def test_what_cannot_be_is_one_line(self):
+        self.prepare("plain")
+        refused = self.train("plain", "none", "--draw", "weighted", expect=2)
+        self.assertIn("are to be drawn by weight, and the edges of this graph have no weights", refused.stderr)
+        self.edges.with_name("bad.csv").write_text("source,target,amount\n0,1,2\n1,2,-0.5\n")
+        bad = PROGRAMS.run("salient-prepare", "edges", "--edges", self.work / "bad.csv", "--weight-column", "amount",
+                           "--out", self.work / "bad", expect=65)
+        self.assertEqual(bad.stderr.strip().count("\n"), 0)
+        self.assertIn("bad.csv: line 3: '-0.5': the weight is below 0", bad.stderr)
+        self.assertIn("--weight-map: of weights", PROGRAMS.run(
+            "salient-prepare", "edges", "--edges", self.edges, "--weight-map", "abs", "--out", self.work / "bad",
+            expect=2).stderr)
+
+    @unittest.skipUnless((DATA / "bitcoin-otc").is_dir(), "no bitcoin-otc in SALIENT_TEST_DATA")
+    def test_bitcoin_otc(self):
+        table = DATA / "bitcoin-otc" / "bitcoinotc.csv"
+        options = ["--edges", table, "--make-features", "degree", "--out", self.work / "otc", "--weight-column",
+                   "rating", "--time-column", "time", "--symmetric", "no"]
+        self.assertIn("below 0", PROGRAMS.run("salient-prepare", "edges", *options, expect=65).stderr)
+        made = PROGRAMS.run("salient-prepare", "edges", *options, "--weight-map", "abs", expect=0)
+        self.assertIn("35,592 entries, directed", made.stdout)
+        self.assertIn("edge weights    1 to 10, 0 entries of 0", made.stdout)
+        PROGRAMS.run("salient-prepare", "verify", self.work / "otc", expect=0)
+
+    @unittest.skipUnless((DATA / "uci-messages").is_dir(), "no uci-messages in SALIENT_TEST_DATA")
+    def test_uci_messages(self):
+        made = PROGRAMS.run("salient-prepare", "edges", "--edges", DATA / "uci-messages" / "uci.csv", "--columns",
+                            "src,dest", "--time-column", "ts", "--symmetric", "no", "--make-features", "degree",
+                            "--out", self.work / "uci", expect=0)
+        self.assertIn("59,835 entries, directed", made.stdout)
+        self.assertIn("edge times      1082008561 to ", made.stdout)
+        PROGRAMS.run("salient-prepare", "verify", self.work / "uci", expect=0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
