@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/options/options.h"
+#include "apps/prepare_edge_columns.h"
 #include "core/console/console_options.h"
 #include "prepare/importers/edge_file.h"
 #include "prepare/importers/feature_table.h"
@@ -190,10 +191,7 @@ struct EdgesArguments {
   std::string train{}, valid{}, test{};
   int mask = 0;
   std::vector<double> split{};
-  std::vector<std::string> columns{};
-  std::string weight_column{}, time_column{};
-  WeightMap weight_map = WeightMap::kNone;
-  std::optional<Repeats> repeats{};
+  EdgeColumnOptions columns{};
   IdKind ids = IdKind::kAuto;
   HeaderRule header = HeaderRule::kAuto;
   std::string id_column{}, label_column{};
@@ -223,14 +221,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("test", self.test, "likewise");
   field("split", self.split, "instead of the three: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
   field("mask", self.mask, "of masks with K columns: which, from 0");
-  field("columns", self.columns, "of a text file with more than two: the two that hold the ids, by name or from 0");
-  field("weight-column", self.weight_column,
-        "of the edges: name or number of the column of their weights, 0 or more; of .npz data");
-  field("weight-map", self.weight_map, "of weights below 0: their absolute value, all less the least, or 0");
-  field("time-column", self.time_column,
-        "of the edges: name or number of the column of their times, whole numbers or dates as 2004-04-15T12:30");
-  field("repeats", self.repeats,
-        "of an edge that is given again; auto: keep where edges have times, sum where they have weights, else first");
+  visit_fields(self.columns, field);
   field("ids", self.ids, "what ids are; auto: by the first edge");
   field("header", self.header, "whether the first line of a table in text has names; auto: by what is below it");
   field("id-column", self.id_column, "of tables of nodes: name or number; empty = the first");

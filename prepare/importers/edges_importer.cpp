@@ -92,31 +92,6 @@ NodeTableOptions table_options(const EdgesOptions& options) {
           .memory = options.memory};
 }
 
-EdgeFileOptions edge_file_options(const EdgesOptions& options) {
-  return {.columns = options.columns,
-          .weight_column = options.weight_column,
-          .time_column = options.time_column,
-          .weight_map = options.weight_map,
-          .ids = options.ids,
-          .header = options.header,
-          .num_threads = options.memory.num_parsers(options.num_threads),
-          .memory = options.memory};
-}
-
-/// What of the options the store will say.
-std::string source_options(const EdgesOptions& options) {
-  std::string text;
-  const auto say = [&](const char* what, const std::string& value) {
-    if (!value.empty()) text.append(text.empty() ? "" : " ").append(what).append(" ").append(value);
-  };
-  say("columns", to_text(options.columns));
-  say("weight-column", options.weight_column);
-  say("weight-map", options.weight_map == WeightMap::kNone ? "" : name_of(options.weight_map));
-  say("time-column", options.time_column);
-  say("repeats", options.repeats ? name_of(*options.repeats) : "");
-  return text;
-}
-
 /// One import: what the files say, and the graph that it becomes.
 class EdgesImport {
  public:
@@ -173,7 +148,7 @@ class EdgesImport {
     graph_.name = options_.name;
     graph_.source_kind = "edges";
     graph_.source_path = options_.edges.string();
-    graph_.source_options = source_options(options_);
+    graph_.source_options = source_options_of(options_);
     graph_.repeats = options_.repeats;
     graph_.symmetrise = options_.symmetric != Symmetric::kNo;
     graph_.rng_seed = options_.rng_seed;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/value_text.h"
 #include "prepare/importers/labelled_split.h"
 
 namespace salient {
@@ -63,6 +64,30 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
               "another one than the weights'");
   check_field(found, options.mask >= 0, "mask", "at least 0");
   return found;
+}
+
+EdgeFileOptions edge_file_options(const EdgesOptions& options) {
+  return {.columns = options.columns,
+          .weight_column = options.weight_column,
+          .time_column = options.time_column,
+          .weight_map = options.weight_map,
+          .ids = options.ids,
+          .header = options.header,
+          .num_threads = options.memory.num_parsers(options.num_threads),
+          .memory = options.memory};
+}
+
+std::string source_options_of(const EdgesOptions& options) {
+  std::string text;
+  const auto say = [&](const char* what, const std::string& value) {
+    if (!value.empty()) text.append(text.empty() ? "" : " ").append(what).append(" ").append(value);
+  };
+  say("columns", to_text(options.columns));
+  say("weight-column", options.weight_column);
+  say("weight-map", options.weight_map == WeightMap::kNone ? "" : name_of(options.weight_map));
+  say("time-column", options.time_column);
+  say("repeats", options.repeats ? name_of(*options.repeats) : "");
+  return text;
 }
 
 }  // namespace salient

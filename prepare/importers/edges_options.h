@@ -49,4 +49,10 @@ bool is_text_table(const std::filesystem::path& path);
 /// What makes no graph: {"columns", "two different columns, ..."}, and so on. Reads no file.
 std::vector<FieldProblem> problems(const EdgesOptions& options);
 
+/// How the file of the edges is read, where its nodes are not known yet.
+EdgeFileOptions edge_file_options(const EdgesOptions& options);
+
+/// What of the options a store says of its source.
+std::string source_options_of(const EdgesOptions& options);
+
 }  // namespace salient
