@@ -125,6 +125,8 @@ std::string set_name(const std::string& name, const WriteOptions& write) {
 
 /// What to do with a store, or what it lacks to be trained on.
 std::string next_step(const Dataset& dataset, const std::string& out, const std::string& likely_features) {
+  if (dataset.has_links)
+    return "next            salient-train --dataset " + out + " --task link --model none --decoder complex";
   const bool is_typed = dataset.types.is_typed();
   if (!is_typed && dataset.feature_dim == 0 && !likely_features.empty())
     return "to train on it  give it features: call " + likely_features + " 'x.npy' if it holds them";

@@ -22,6 +22,7 @@
 #include "apps/prepare_partition.h"
 #include "apps/prepare_steps.h"
 #include "apps/prepare_synthetic.h"
+#include "apps/prepare_triples.h"
 #include "apps/prepare_typed.h"
 #include "core/console/progress.h"
 #include "core/error.h"
@@ -185,6 +186,18 @@ int run_typed(Arguments arguments) {
   return write_and_report(std::move(graph), given.write, options, timer);
 }
 
+int run_triples(Arguments arguments) {
+  TriplesArguments given;
+  if (!read(arguments, "triples", given)) return 0;
+  const Timer timer;
+  const WriteStoreOptions options = start_writing(given.write);
+  const TriplesOptions triples = triples_options(given);
+  require_none(problems(triples));
+  ImportedTriples imported = import_triples(triples);
+  print_repeats(imported);
+  return write_and_report(std::move(imported.graph), given.write, options, timer);
+}
+
 /// Without features.npy, too, where the folder has the rows of some parts.
 Dataset open_with_parts(const std::string& directory, int num_threads) {
   return open_or_advise(
@@ -224,6 +237,8 @@ constexpr Command kCommands[] = {
      "a graph of several node types and relations", run_typed},
     {"graphbolt", "--dir DIR --out DIR [--task node_classification]", "DGL's OnDiskDataset, by its metadata.yaml",
      run_graphbolt},
+    {"triples", "--train FILE --valid FILE --test FILE --out DIR [--columns h,r,t] [--reverse add|none]",
+     "a knowledge graph, whose links are to be predicted", run_triples},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M|mag240M|mag|igbh [--scale S] [--raw-ogb] --out DIR",
      "a generated graph", run_synthetic},

@@ -5,6 +5,7 @@
 #include "core/console/progress.h"
 #include "store/checksums.h"
 #include "store/dataset_checks.h"
+#include "store/link_checks.h"
 #include "store/open_store.h"
 #include "store/typed_checks.h"
 
@@ -54,6 +55,7 @@ void verify_dataset(const std::filesystem::path& directory, int num_threads) {
     checks.check_rows_ascend(graph, store.manifest.is_deduplicated);
     checks.check_self_loops(graph, store.manifest.self_loops);
     if (store.manifest.is_symmetric) checks.check_reverse_edges(graph);
+    if (dataset.has_links) verify_links(dataset, checks);
     if (dataset.types.is_typed()) return verify_typed(directory, dataset);
     if (dataset.features.data != nullptr) checks.check_finite(dataset.features, dataset.feature_type);
     checks.check_values(dataset.sparse_features, dataset.feature_type);

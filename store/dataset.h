@@ -13,6 +13,7 @@
 #include "core/types.h"
 #include "store/dataset_facts.h"
 #include "store/label_table.h"
+#include "store/link_table.h"
 #include "store/row_table.h"
 #include "store/sparse_rows.h"
 
@@ -39,6 +40,7 @@ struct Dataset : DatasetFacts {
   std::span<const NodeId> train{};              ///< node ids; order kept from the source
   std::span<const NodeId> valid{};
   std::span<const NodeId> test{};
+  LinkSplits links{};  ///< of has_links
 
   std::shared_ptr<const void> storage{};     ///< owns what the spans point at: file mappings, or arrays
   std::shared_ptr<const SlotTable> slots{};  ///< what graph.slots points at

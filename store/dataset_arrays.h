@@ -28,7 +28,9 @@ struct DatasetArray {
   /// The shape of so many bytes of it. @param num_bytes  of whole items
   std::vector<std::uint64_t> shape_of(std::size_t num_bytes) const {
     std::vector<std::uint64_t> whole = shape;
-    if (whole[0] == kAnyLength) whole[0] = num_bytes / item_bytes(stored);
+    if (whole[0] != kAnyLength) return whole;
+    whole[0] = num_bytes / item_bytes(stored);
+    for (std::size_t d = 1; d < whole.size(); ++d) whole[0] /= whole[d];
     return whole;
   }
 };
@@ -109,6 +111,12 @@ void visit_arrays(Data& dataset, const GraphSize& size, Visit&& visit) {
   visit(DatasetArray{"train", kSplits, kTrainArray, {kAnyLength}}, dataset.train);
   visit(DatasetArray{"valid", kSplits, kValidArray, {kAnyLength}}, dataset.valid);
   visit(DatasetArray{"test", kSplits, kTestArray, {kAnyLength}}, dataset.test);
+  if (dataset.has_links)
+    for (std::size_t s = 0; s < kLinkArrays.size(); ++s) {
+      const auto& [ends, relations] = kLinkArrays[s];
+      visit(DatasetArray{ends.file, kSplits, ends, {kAnyLength, 2}}, dataset.links[s].ends);
+      visit(DatasetArray{relations.file, kSplits, relations, {kAnyLength}, ends.file}, dataset.links[s].relations);
+    }
   if (!is_typed)
     return visit_features(dataset.features, dataset.sparse_features, dataset.feature_shape(), FeatureNames(),
                           kMaySet ? dataset.num_nodes() : size.num_nodes, visit);

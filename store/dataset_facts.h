@@ -24,7 +24,8 @@ struct DatasetFacts {
   FeatureLayout feature_layout = FeatureLayout::kDense;
   bool is_symmetric = false;
   bool has_edge_weights = false, has_edge_times = false;  ///< CsrGraph::entries
-  GraphSchema types{};  ///< of a typed graph; what is said of features above is then said of the target type's
+  GraphSchema types{};     ///< of a typed graph; what is said of features above is then said of the target type's
+  bool has_links = false;  ///< to be predicted (store/link_table.h); of typed graphs alone
   std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
   std::vector<std::string> column_names{};  ///< likewise in column_names.txt, or WordNet's vocabulary.txt
   FeatureOrigin feature_origin{};           ///< likewise
@@ -74,6 +75,7 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("has_edge_weights", facts.has_edge_weights);
   visit("has_edge_times", facts.has_edge_times);
   visit("types", facts.types);
+  visit("has_links", facts.has_links);
   visit("class_names", facts.class_names);
   visit("column_names", facts.column_names);
   visit("feature_origin", facts.feature_origin);

@@ -11,6 +11,7 @@
 #include "core/arena_of.h"
 #include "core/number_text.h"
 #include "core/printable.h"
+#include "store/link_checks.h"
 #include "store/schema_text.h"
 
 namespace salient {
@@ -148,6 +149,7 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
     if (!dataset.types.is_typed())
       line("equal labels", fixed(100 * summary.equal_label_share, 1) + " % of the edges between labelled nodes");
   }
+  if (dataset.has_links) return text + links_text(dataset);
   line("split", grouped(dataset.train.size()) + " train, " + grouped(dataset.valid.size()) + " valid, " +
                     grouped(dataset.test.size()) + " test");
   return text;

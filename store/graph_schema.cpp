@@ -12,6 +12,7 @@ constexpr std::uint64_t kMaxIds = std::numeric_limits<NodeId>::max() - 1;  // th
 constexpr std::uint64_t kMaxEntries = std::numeric_limits<std::int64_t>::max();
 
 constexpr char kNameRule[] = ": 1 to 100 characters without blanks, ':', '=', ',' and '/'";
+constexpr char kRelationNameRule[] = ": 1 to 1000 characters, of which none is a control character";
 
 std::string broken_by_types(const GraphSchema& schema) {
   if (schema.node_types.size() > kMaxNodeTypes)
@@ -34,7 +35,7 @@ std::string broken_by_relation(const GraphSchema& schema, const Relation& relati
   for (const int end : {relation.src, relation.dst})
     if (end < 0 || end >= num_types) return "relation '" + relation.name + "' has an end that is no node type";
   const std::string text = text_of(schema, relation);
-  if (!is_schema_name(relation.name)) return "'" + relation.name + "' is no name of a relation" + kNameRule;
+  if (!is_relation_name(relation.name)) return "'" + relation.name + "' is no name of a relation" + kRelationNameRule;
   if (!relation.reverse_of) return "";
   const auto of = static_cast<std::size_t>(*relation.reverse_of);
   if (*relation.reverse_of < 0 || of >= schema.relations.size())
@@ -77,6 +78,11 @@ bool is_schema_name(std::string_view name) {
   return !name.empty() && name.size() <= 100 && std::ranges::none_of(name, [&](unsigned char c) {
     return c < ' ' || c == 0x7F || kRefused.find(static_cast<char>(c)) != std::string_view::npos;
   });
+}
+
+bool is_relation_name(std::string_view name) {
+  return !name.empty() && name.size() <= 1000 &&
+         std::ranges::none_of(name, [](unsigned char c) { return c < ' ' || c == 0x7F; });
 }
 
 std::optional<int> GraphSchema::type_named(std::string_view name) const {

@@ -16,8 +16,9 @@ namespace salient {
 
 inline constexpr std::size_t kMaxNodeTypes = 255;
 inline constexpr std::size_t kMaxRelations = 65534;
-/// Every relation has a slot of its own at each node that it leads to.
-inline constexpr std::uint32_t kMaxSlots = 64;
+/// Every relation has a slot of its own at each node that it leads to; knowledge graphs have hundreds of them, and more
+/// than this is a mistake.
+inline constexpr std::uint32_t kMaxSlots = 4096;
 
 /// What the feature rows of a node type are; every type has its own.
 struct FeatureShape {
@@ -63,9 +64,13 @@ struct GraphSchema {
   bool operator==(const GraphSchema&) const = default;
 };
 
-/// Names are parts of "SRC:NAME:DST" and of fields of files: 1 to 100 characters, no control character and none of
-/// ':', '=', ',', '/' and blanks.
+/// Names of node types are parts of "SRC:NAME:DST" and of fields of files: 1 to 100 characters, no control character
+/// and none of ':', '=', ',', '/' and blanks.
 bool is_schema_name(std::string_view name);
+
+/// Those of relations are between the two types: 1 to 1,000 characters, no control character. Knowledge graphs have
+/// paths and sentences as such names.
+bool is_relation_name(std::string_view name);
 
 /// "paper:written_by:author"
 std::string text_of(const GraphSchema& schema, const Relation& relation);

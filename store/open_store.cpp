@@ -14,6 +14,7 @@
 #include "core/files/staged_directory.h"
 #include "store/dataset_arrays.h"
 #include "store/dataset_checks.h"
+#include "store/link_checks.h"
 #include "store/name_list.h"
 #include "store/parts.h"
 #include "store/target_scales.h"
@@ -70,11 +71,15 @@ GraphSize size_said_by(const StoreManifest& manifest) { return {manifest.num_nod
 
 bool has_node_names(const MappedStore& store) { return store.arrays.contains(kNodeNamesArray.file); }
 
-/// The length that an array of any length has to have: its own, or that of the array that measures it.
-Shape any_length(const MappedStore& store, const DatasetArray& array) {
+/// The shape that an array has to have; one of any length has its own, or that of the array that measures it.
+Shape shape_to_have(const MappedStore& store, const DatasetArray& array) {
+  Shape shape = array.shape;
+  if (shape[0] != kAnyLength) return shape;
   const char* const measured = array.measured_by != nullptr ? array.measured_by : array.stored.file;
-  const Shape& shape = store.arrays.at(measured).header().shape;
-  return shape.size() == 1 ? shape : Shape{0};
+  const Shape& given = store.arrays.at(measured).header().shape;
+  const bool has_rank = array.measured_by != nullptr || given.size() == shape.size();
+  shape[0] = has_rank && !given.empty() ? given[0] : 0;
+  return shape;
 }
 
 /// Features may be left out: they are those of parts.
@@ -91,8 +96,7 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
   empty.facts() = manifest.facts();
   visit_arrays(std::as_const(empty), size_said_by(manifest), [&](const DatasetArray& array, const auto&) {
     if (is_left_out(store, array)) return;
-    const bool is_open = array.shape[0] == kAnyLength;
-    expect(array.stored, is_open ? any_length(store, array) : array.shape);
+    expect(array.stored, shape_to_have(store, array));
   });
   const std::uint64_t num_nodes = manifest.num_nodes;
   if (store.arrays.contains(kOriginalIdsArray.file)) expect(kOriginalIdsArray, {num_nodes});
@@ -137,6 +141,7 @@ void check_values(const Dataset& dataset, const StoreManifest& manifest, const D
   checks.check_entries(dataset.graph);
   if (manifest.types.is_typed()) {
     check_typed(dataset, checks);
+    if (manifest.has_links) check_links(dataset, checks);
   } else {
     checks.check_indices(dataset.graph);
     if (manifest.has_sparse_features()) checks.check_sparse_rows(dataset.sparse_features, manifest.feature_dim);

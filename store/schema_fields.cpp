@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -58,13 +59,13 @@ Relation read_relation(const GraphSchema& schema, const JsonObject& object) {
   return relation;
 }
 
-/// The relation that "reverse_of" names. Schemas have few relations, and texts of them are short.
-std::optional<int> reverse_of(const GraphSchema& schema, const JsonObject& object) {
+/// The relation that "reverse_of" names. @param numbers  of relations by their texts
+std::optional<int> reverse_of(const std::map<std::string, int>& numbers, const JsonObject& object) {
   if (!has(object, "reverse_of")) return std::nullopt;
   const std::string text = object.string("reverse_of");
-  for (std::size_t r = 0; r < schema.relations.size(); ++r)
-    if (text_of(schema, schema.relations[r]) == text) return static_cast<int>(r);
-  object.refuse("reverse_of", "is '" + text + "', which is no relation");
+  const auto found = numbers.find(text);
+  if (found == numbers.end()) object.refuse("reverse_of", "is '" + text + "', which is no relation");
+  return found->second;
 }
 
 }  // namespace
@@ -90,7 +91,10 @@ GraphSchema read_schema(const JsonObject& root) {
   if (schema.node_types.empty()) root.refuse("node_types", "has no node type");
   const std::vector<JsonObject> relations = root.objects("relations");
   for (const JsonObject& object : relations) schema.relations.push_back(read_relation(schema, object));
-  for (std::size_t r = 0; r < relations.size(); ++r) schema.relations[r].reverse_of = reverse_of(schema, relations[r]);
+  std::map<std::string, int> numbers;
+  for (const Relation& relation : schema.relations)
+    numbers.emplace(text_of(schema, relation), static_cast<int>(numbers.size()));
+  for (std::size_t r = 0; r < relations.size(); ++r) schema.relations[r].reverse_of = reverse_of(numbers, relations[r]);
   schema.target_type = type_of(schema, root, "target_type");
   if (const std::string rule = broken_rule(schema); !rule.empty()) root.refuse("node_types", "is refused: " + rule);
   return schema;

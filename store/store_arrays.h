@@ -29,6 +29,15 @@ inline constexpr StoreArray kOriginalIdsArray{"original_ids.npy", "<u8"};
 inline constexpr StoreArray kNodeNamesArray{"node_names.npy", "|u1"};
 inline constexpr StoreArray kNodeNamesBeginArray{"node_names_begin.npy", "<i8"};
 
+/// Of training, validation and test links.
+struct LinkArrays {
+  StoreArray ends, relations;
+};
+inline constexpr std::array<LinkArrays, 3> kLinkArrays = {
+    LinkArrays{{"links-train.npy", "<u4"}, {"links-train-relation.npy", "<u2"}},
+    LinkArrays{{"links-valid.npy", "<u4"}, {"links-valid-relation.npy", "<u2"}},
+    LinkArrays{{"links-test.npy", "<u4"}, {"links-test-relation.npy", "<u2"}}};
+
 /// Names, a line each.
 inline constexpr char kClassNamesFile[] = "class_names.txt";
 inline constexpr char kColumnNamesFile[] = "column_names.txt";

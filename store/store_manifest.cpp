@@ -22,11 +22,14 @@ constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;  // 0xFFFFFFFF is never an id
 constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
 
+constexpr char kLinkTask[] = "link";  // of a store whose nodes have no labels
+
 bool has_field(const JsonObject& root, std::string_view name) { return std::ranges::count(root.keys(), name) > 0; }
 
 Task task_of(const JsonObject& root) {
   if (!has_field(root, "task")) return Task::kMultiClass;
   const std::string text = root.string("task");
+  if (text == kLinkTask) return Task::kMultiClass;
   const std::optional<Task> task = value_named<Task>(text);
   if (!task || *task == Task::kMultiClass)
     root.refuse("task", "is '" + text + "', this program knows '" + name_of(Task::kMultiLabel) + "' and '" +
@@ -140,6 +143,7 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   manifest.num_nodes = root.integer("num_nodes", 1, kMaxNodes);
   manifest.num_edges = root.integer("num_edges", 0, kMaxOffset);
   manifest.task = task_of(root);
+  manifest.has_links = has_field(root, "task") && root.string("task") == kLinkTask;
   const std::uint64_t least_classes = manifest.task == Task::kMultiClass ? 0 : 1;
   manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
   manifest.set_feature_shape(read_feature_shape(root));
@@ -148,6 +152,8 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
     manifest.has_edge_weights = has_field(root, "edge_weights") && root.boolean("edge_weights");
     manifest.has_edge_times = has_field(root, "edge_time") && root.boolean("edge_time");
   }
+  if (manifest.has_links && !manifest.types.is_typed())
+    root.refuse("task", std::string("is '") + kLinkTask + "', which a typed graph alone has");
   manifest.is_symmetric = root.boolean("symmetric");
   manifest.is_deduplicated = root.boolean("deduplicated");
   manifest.self_loops = root.integer("self_loops", 0, manifest.num_edges);
@@ -189,6 +195,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   root["num_nodes"] = manifest.num_nodes;
   root["num_edges"] = manifest.num_edges;
   if (manifest.task != Task::kMultiClass) root["task"] = name_of(manifest.task);
+  if (manifest.has_links) root["task"] = kLinkTask;
   root["num_classes"] = manifest.num_classes;
   root["feature_dim"] = manifest.feature_dim;
   root["feature_dtype"] = name_of(manifest.feature_type);

@@ -68,6 +68,9 @@ WriteReport write_typed_store(TypedGraph graph, const WriteStoreOptions& options
   dataset.set_feature_shape(graph.schema.target().features);
   dataset.column_names = graph.features[static_cast<std::size_t>(graph.schema.target_type)].column_names;
   dataset.graph = arrays.view();
+  dataset.has_links = graph.has_links;
+  for (std::size_t s = 0; s < graph.links.size(); ++s)
+    dataset.links[s] = {graph.links[s].ends, graph.links[s].relations};
   for (std::size_t t = 0; t < graph.features.size(); ++t)
     dataset.type_features.push_back(
         table_of(graph.features[t], graph.schema.node_types[t].features, graph.schema.node_types[t].count));

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/error.h"
 #include "store/dataset_sharing.h"
+#include "store/store_arrays.h"
 #include "store/store_manifest.h"
 
 namespace salient {
@@ -27,6 +29,7 @@ DatasetFacts unusual_facts() {
           .types = {.node_types = {{.name = "a", .count = 2, .features = kShape}, {.name = "b", .count = 1}},
                     .relations = {{.src = 0, .dst = 1, .name = "r", .num_entries = 2},
                                   {.src = 1, .dst = 0, .name = "rev_r", .num_entries = 2, .reverse_of = 0}}},
+          .has_links = true,
           .class_names = {"a", "b", "c", "d", "e", "f", "g"},
           .column_names = {"x", "y", "z"},
           .feature_origin = {{"kind", "random"}, {"seed", "3"}},
@@ -44,7 +47,7 @@ TEST(DatasetFacts, TheListHasEveryField) {
         if (name == other) fact = value;
     });
   });
-  EXPECT_EQ(num_facts, 16u);
+  EXPECT_EQ(num_facts, 17u);
   EXPECT_EQ(copy, original);
 }
 
@@ -60,6 +63,7 @@ TEST(DatasetFacts, TheManifestHasThemAll) {
   StoreManifest manifest;
   manifest.facts() = unusual_facts();
   manifest.types = {};           // below
+  manifest.has_links = false;    // likewise
   manifest.fp8_scale = 0;        // of fp8 alone
   manifest.class_names.clear();  // in files of their own
   manifest.column_names.clear();
@@ -93,6 +97,11 @@ TEST(DatasetFacts, TheManifestHasThoseOfTypedGraphs) {
   const std::string text = manifest_text(manifest);
   EXPECT_NE(text.find("\"format_version\": 2"), std::string::npos);
   EXPECT_EQ(parse_manifest(text, "FILE"), manifest);
+  manifest.has_links = true;
+  EXPECT_THROW(parse_manifest(manifest_text(manifest), "FILE"), Error) << "files of links are missing";
+  for (const auto& [ends, relations] : kLinkArrays)
+    for (const char* name : {ends.file, relations.file}) manifest.files[name] = {};
+  EXPECT_EQ(parse_manifest(manifest_text(manifest), "FILE"), manifest);
 }
 
 TEST(DatasetFacts, RowsOfFeaturesAndLabels) {

@@ -226,8 +226,8 @@ TEST_F(TypedImporter, ProblemsAreFoundBeforeAFileIsRead) {
   options_.edges.push_back(options_.edges[0]);
   expect_problem("edges", "relation 'paper:written_by:author' is there twice");
   options_ = good;
-  for (int r = 0; r < 64; ++r) options_.edges.push_back({"paper", "r" + std::to_string(r), "author", "x"});
-  expect_problem("edges", "65 relations lead to node type 'paper', at most 64 are possible");
+  for (int r = 0; r < 4096; ++r) options_.edges.push_back({"paper", "r" + std::to_string(r), "author", "x"});
+  expect_problem("edges", "4097 relations lead to node type 'paper', at most 4096 are possible");
   options_ = good;
   options_.nodes.resize(256, {.type = "x", .count = 1});
   expect_problem("nodes", "256 node types, at most 255 are possible");

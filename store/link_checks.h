@@ -1,0 +1,35 @@
+// store/link_checks.h - the rules that the links of a store keep, and what the splits share.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "store/dataset.h"
+#include "store/dataset_checks.h"
+
+namespace salient {
+
+/// What opening a store checks: the relation of a link is one of the schema and no reverse, its ends are nodes of the
+/// relation's types. @throws Error{kBadData} naming file, record and rule.    Cost: every link once
+void check_links(const Dataset& dataset, const DatasetChecks& checks);
+
+/// What only verify checks: no link is there twice, in one split or in two, and the entries of a relation are its
+/// training links: so no link of validation or test is among the messages. @throws as check_links()
+/// Cost: sorts the links, 24 bytes each
+void verify_links(const Dataset& dataset, const DatasetChecks& checks);
+
+/// What of a split a model meets in training.
+struct LinkLeaks {
+  std::uint64_t in_training = 0;           ///< links that are training links: 0, or verify_links() refuses the store
+  std::uint64_t reversed_in_training = 0;  ///< whose reverse is a training link of the same relation
+  std::uint64_t unseen = 0;                ///< with an end that is in no training link
+};
+
+/// Of training, validation and test; of training `reversed_in_training` alone.
+std::array<LinkLeaks, 3> count_leaks(const Dataset& dataset);
+
+/// Lines of a summary: sizes of the splits, leaks, nodes that no training link has.
+std::string links_text(const Dataset& dataset);
+
+}  // namespace salient
