@@ -23,6 +23,10 @@ enum class Metric : std::uint8_t {
   kRmse,              ///< of values, as the rest; of several targets the mean over them
   kMae,
   kR2,
+  kMrr,      ///< of links, as the rest: the mean of 1 / rank
+  kHitsAt1,  ///< the share of ranks up to 1
+  kHitsAt3,
+  kHitsAt10,
 };
 
 /// As in summaries, checkpoints, run.json and, behind "valid_", columns of metrics.csv.
@@ -36,7 +40,11 @@ constexpr auto names_of(Metric) {
                                           {Metric::kAveragePrecision, "average_precision"},
                                           {Metric::kRmse, "rmse"},
                                           {Metric::kMae, "mae"},
-                                          {Metric::kR2, "r2"}});
+                                          {Metric::kR2, "r2"},
+                                          {Metric::kMrr, "mrr"},
+                                          {Metric::kHitsAt1, "hits_at_1"},
+                                          {Metric::kHitsAt3, "hits_at_3"},
+                                          {Metric::kHitsAt10, "hits_at_10"}});
 }
 
 constexpr bool is_better(Metric metric, double value, double than) {

@@ -143,13 +143,17 @@ bool is_left_to_files(Metric metric) {
     case Metric::kMacroF1:
     case Metric::kBalancedAccuracy:
     case Metric::kMcc:
-    case Metric::kAveragePrecision: return true;
+    case Metric::kAveragePrecision:
+    case Metric::kHitsAt1:
+    case Metric::kHitsAt3: return true;
     case Metric::kAccuracy:
     case Metric::kRocAuc:
     case Metric::kF1:
     case Metric::kRmse:
     case Metric::kMae:
-    case Metric::kR2: return false;
+    case Metric::kR2:
+    case Metric::kMrr:
+    case Metric::kHitsAt10: return false;
   }
   return false;
 }

@@ -63,7 +63,7 @@ std::string result_cards(const Json& run, const Json& metrics) {
   for (const auto& [name, value] : results) cards += result_card(with_spaces(name), value);
   if (!cards.empty() || metrics.empty()) return cards;
   const auto epoch_of = [](const Json& row) { return " after epoch " + row["epoch"].dump(); };
-  for (const char* name : {"train_accuracy", "valid_accuracy", "valid_r2"})
+  for (const char* name : {"train_accuracy", "valid_accuracy", "valid_r2", "valid_mrr"})
     for (auto row = metrics.rbegin(); row != metrics.rend(); ++row) {
       if (!row->contains(name) || !(*row)[name].is_number()) continue;
       cards += result_card(with_spaces(name) + epoch_of(*row), fixed((*row)[name].get<double>(), 4));

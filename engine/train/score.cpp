@@ -124,6 +124,10 @@ bool has_metric(Metric metric, const Dataset& dataset) {
     case Metric::kRmse:
     case Metric::kMae:
     case Metric::kR2: return task == Task::kRegression;
+    case Metric::kMrr:
+    case Metric::kHitsAt1:
+    case Metric::kHitsAt3:
+    case Metric::kHitsAt10: return false;  // of links, which have a trainer of their own
   }
   return false;
 }

@@ -1,0 +1,39 @@
+// engine/links/link_ranks.h - how well an embedding model ranks the links of a split, by relation and by side.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/links/embeddings.h"
+#include "engine/links/link_query.h"
+#include "engine/rank/blocked_ranks.h"
+#include "engine/rank/known_links.h"
+#include "engine/report/metric.h"
+#include "store/graph_schema.h"
+
+namespace salient {
+
+/// Ranks of a split: of each relation's tails and heads.
+struct LinkRanks {
+  std::vector<std::array<RankTally, 2>> of_relation{};  ///< [relations], sides as in kLinkSides
+
+  /// Over all relations of one side, or of both.
+  RankTally all(std::optional<LinkSide> side = {}) const;
+};
+
+/// Ranks every node for both sides of each link; what `known` has of other ends is left out.
+/// Memory: at most `bytes` beside 16 bytes a link. Cost and determinism as blocked_ranks(), whose errors it throws.
+LinkRanks rank_links(const Embeddings& embeddings, const LinkTable& links, const KnownLinks& known,
+                     std::span<const std::optional<std::uint32_t>> reverses, TieRule ties,
+                     std::uint64_t bytes = kDefaultRankBytes);
+
+/// MRR and hits at 1, 3 and 10.
+Figures figures_of(const RankTally& ranks);
+
+/// A table, a line for each relation and side that has links: relation,side,links,mrr,hits_at_1,hits_at_3,hits_at_10
+std::string ranks_csv(const LinkRanks& ranks, const GraphSchema& schema);
+
+}  // namespace salient
