@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "apps/infer_command.h"
+#include "apps/link_command.h"
 #include "apps/options/options.h"
 #include "apps/serve/serve_options.h"
 #include "apps/train_command.h"
@@ -21,6 +22,7 @@ std::vector<std::string> known_variables() {
     known.push_back(options::variable_of(field));
   };
   visit_fields(static_cast<const TrainOptions&>(TrainOptions{}), add);
+  visit_fields(static_cast<const LinkRunOptions&>(LinkRunOptions{}), add);
   visit_fields(static_cast<const InferOptions&>(InferOptions{}), add);
   visit_fields(static_cast<const serve::ServeOptions&>(serve::ServeOptions{}), add);
   return known;

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "apps/advice.h"
+#include "apps/link_command.h"
 #include "apps/older_runs.h"
 #include "apps/open_named_dataset.h"
 #include "apps/program.h"
@@ -49,6 +50,11 @@ constexpr const char* kHelp =
     "salient-train - trains a graph neural network by sampled mini-batches\n\n"
     "  salient-train --dataset wordnet\n"
     "  salient-train --dataset data/my-graph --fanout 10,5 --hidden 128 --device cuda\n\n"
+    "options (with their defaults); SALIENT_NAME variables and --config FILE.toml set them too:\n";
+
+constexpr const char* kLinkHelp =
+    "salient-train --task link - trains an embedding model of a knowledge graph\n\n"
+    "  salient-train --dataset data/wn18rr --task link --model none --decoder complex\n\n"
     "options (with their defaults); SALIENT_NAME variables and --config FILE.toml set them too:\n";
 
 /// Options that may differ between hosts.
@@ -236,5 +242,8 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
 
 int main(int argc, char** argv) {
   using namespace salient;
+  if (is_link_command({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)}, in_environment))
+    return run_program<LinkCommand>({kProgram, train_advice, kLinkHelp, read_link_command, run_link_command}, argc,
+                                    argv);
   return run_program<TrainCommand>({kProgram, train_advice, kHelp, read_train_command, train}, argc, argv);
 }

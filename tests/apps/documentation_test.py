@@ -40,6 +40,7 @@ BLOCKS = {
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
                        + 2 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_gpu_test.py",
                                                                             "tests/workbench/salient_kernels_test.py"],
+    "docs/LINKS.md": ["tests/apps/links_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
     "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py",
@@ -281,11 +282,13 @@ class Documentation(unittest.TestCase):
         count = 0
         for document in DOCUMENTS:
             for program, words in re.findall(r"\b(salient-[a-z]+)((?: +[^\s`|&#;)]+)+)", document.read_text()):
-                options = re.findall(r"(?<=\s)--([a-z][a-z-]*)", words)
+                options = re.findall(r"(?<=\s)--([a-z][a-z0-9-]*)", words)
                 if not options or not (BIN / program).exists():
                     continue
                 verb = re.match(r" +([a-z][a-z0-9]*)\b", words)
                 key = (program, verb[1] if verb and program in ("salient-prepare", "salient-bench") else None)
+                if "--task link" in words:  # has options of its own
+                    key = (program, "--task", "link")
                 if key not in helps:
                     helps[key] = self.start(program, *filter(None, key[1:]), "--help=all") + "\n  --help \n  --version "
                 for option in options:
