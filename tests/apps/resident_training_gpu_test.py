@@ -160,7 +160,7 @@ class ResidentTraining(programs.ProgramTest):
             tolerance = BF16_TOLERANCE if args[-1] == "bf16" or "fused" in case else 2 * TOLERANCE
             for x, y in zip(self.metrics(f"values-eager-{case}"), self.metrics(f"values-resident-{case}"), strict=True):
                 self.assertLess(abs(x["loss"] - y["loss"]), tolerance * x["loss"], (case, x, y))
-                self.assertLess(abs(x["valid_rmse"] - y["valid_rmse"]), 2 * tolerance * x["valid_rmse"], (case, x, y))
+                self.assertLess(abs(x["valid_r2"] - y["valid_r2"]), tolerance, (case, x, y))  # of the targets' variance
         for how in ([], ["--exact"]):
             rows = {}
             for step in ("eager", "resident"):
@@ -229,7 +229,6 @@ class ResidentTraining(programs.ProgramTest):
                      "--labels", labels / "y.npy", "--split", "0.6,0.2,0.2", "--out", labels / "store", expect=0)
         several = {"dataset": labels / "store"}
         refused = {"labels": (SMALL, several, "a node has several labels"),
-                   "norm": ([*SMALL, "--norm", "layer"], {}, "norms"),
                    "heads": (["--model", "gat", *SMALL, "--heads", 2], {}, "several attention heads"),
                    "all": ([*SMALL, "--fanout=-1,4"], {}, "a fanout is not in 1 to 32"),
                    "host": ([*SMALL, "--features", "host"], {}, "not both in GPU memory")}
@@ -240,7 +239,7 @@ class ResidentTraining(programs.ProgramTest):
             self.assertIn(reason, errors[0])
         auto = {f"auto-{name}": ([*args, "--epochs", 1], {**how, "step": "auto"})
                 for name, (args, how, _) in refused.items()}
-        auto["auto-bf16"] = ([*refused["norm"][0], "--precision", "bf16", "--epochs", 1], {"step": "auto"})
+        auto["auto-bf16"] = ([*refused["heads"][0], "--precision", "bf16", "--epochs", 1], {"step": "auto"})
         taken = self.train_all(auto)
         for name, (_, _, reason) in refused.items():
             self.assertRegex(taken[f"auto-{name}"], f"training steps are eager: .*{reason}")
