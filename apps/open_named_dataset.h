@@ -12,8 +12,8 @@
 
 namespace salient {
 
-/// "synthetic:..." is generated in memory, see parse_synthetic_name(); a path, or a folder that exists, is opened;
-/// anything else is a name below `data_root`.
+/// "synthetic:..." is generated in memory, see parse_synthetic_name() and parse_synthetic_typed_name(); a path, or a
+/// folder that exists, is opened; anything else is a name below `data_root`.
 ///
 /// @throws as open_dataset(); Error{kUsage} for an unknown synthetic name.
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root,

@@ -7,6 +7,7 @@
 #include "core/files/file_io.h"
 #include "store/store_manifest.h"
 #include "store/synthetic.h"
+#include "store/synthetic_typed.h"
 
 namespace salient {
 
@@ -30,6 +31,7 @@ std::string whole_path(const std::string& dataset) {
 
 std::string dataset_name(const std::string& dataset, const std::string& data_root) {
   try {
+    if (is_synthetic_typed_name(dataset)) return parse_synthetic_typed_name(dataset).name;
     if (is_synthetic_name(dataset)) return parse_synthetic_name(dataset).name;
     const std::filesystem::path manifest = dataset_folder(dataset, data_root) / kManifestName;
     return parse_manifest(read_text_file(manifest), manifest.string()).name;

@@ -158,14 +158,18 @@ void leave_out_features(const fs::path& directory, FeatureFile needed, StoreMani
     manifest.files.erase(file);
 }
 
+void require_kind(GraphKind kind, const GraphSchema& types, const std::string& dataset) {
+  if (!types.is_typed() || kind != GraphKind::kPlain) return;
+  fail(ErrorKind::kBadData, dataset + ": a typed graph, of " + std::to_string(types.node_types.size()) +
+                                " node types and " + std::to_string(types.relations.size()) +
+                                " relations; it can be described, verified, trained on and predicted, and nothing else "
+                                "yet");
+}
+
 OpenedStore open_store(const fs::path& directory, int num_threads, FeatureFile needed, GraphKind kind) {
   std::string fingerprint;
   StoreManifest manifest = read_manifest(directory, &fingerprint);
-  if (manifest.types.is_typed() && kind == GraphKind::kPlain)
-    fail(ErrorKind::kBadData,
-         directory.string() + ": a typed graph, of " + std::to_string(manifest.types.node_types.size()) +
-             " node types and " + std::to_string(manifest.types.relations.size()) +
-             " relations; it can be described, verified, trained on and predicted, and nothing else yet");
+  require_kind(kind, manifest.types, directory.string());
   leave_out_features(directory, needed, manifest);
   auto store = std::make_shared<const MappedStore>(map_files(directory, manifest));
   check_headers(*store, manifest);

@@ -30,6 +30,9 @@ struct OpenedStore {
 OpenedStore open_store(const std::filesystem::path& directory, int num_threads, FeatureFile needed,
                        GraphKind kind = GraphKind::kPlain);
 
+/// @throws Error{kBadData} naming `dataset` when it is typed and may not be
+void require_kind(GraphKind kind, const GraphSchema& types, const std::string& dataset);
+
 /// Takes features.npy from the manifest where it may be missing, and is.
 void leave_out_features(const std::filesystem::path& directory, FeatureFile needed, StoreManifest& manifest);
 

@@ -67,24 +67,6 @@ SyntheticOptions nodes_of(const SyntheticTypedOptions& options, std::size_t t) {
   return nodes;
 }
 
-GraphSchema schema_of(const SyntheticTypedOptions& options) {
-  GraphSchema schema{.target_type = options.target_type};
-  for (const SyntheticTypedOptions::Type& type : options.types) {
-    FeatureShape shape{.dim = type.feature_dim, .type = options.feature_type};
-    if (shape.dim > 0 && shape.type == FeatureType::kFp8) shape.fp8_scale = kSyntheticFp8Scale;
-    schema.node_types.push_back({type.name, type.count, shape});
-  }
-  for (const SyntheticTypedOptions::Edges& edges : options.edges)
-    schema.relations.push_back({.src = edges.src, .dst = edges.dst, .name = edges.name});
-  for (std::size_t r = 0; r < options.edges.size(); ++r) {
-    const SyntheticTypedOptions::Edges& edges = options.edges[r];
-    schema.relations.push_back(
-        {.src = edges.dst, .dst = edges.src, .name = "rev_" + edges.name, .reverse_of = static_cast<int>(r)});
-  }
-  number_slots(schema);
-  return schema;
-}
-
 /// The arrays behind a generated Dataset.
 struct GeneratedTypes {
   explicit GeneratedTypes(std::shared_ptr<HostMemory> source)
@@ -202,6 +184,24 @@ void write_nodes(const SyntheticTypedOptions& options, const SlotTable& slots, G
 }
 
 }  // namespace
+
+GraphSchema schema_of(const SyntheticTypedOptions& options) {
+  GraphSchema schema{.target_type = options.target_type};
+  for (const SyntheticTypedOptions::Type& type : options.types) {
+    FeatureShape shape{.dim = type.feature_dim, .type = options.feature_type};
+    if (shape.dim > 0 && shape.type == FeatureType::kFp8) shape.fp8_scale = kSyntheticFp8Scale;
+    schema.node_types.push_back({type.name, type.count, shape});
+  }
+  for (const SyntheticTypedOptions::Edges& edges : options.edges)
+    schema.relations.push_back({.src = edges.src, .dst = edges.dst, .name = edges.name});
+  for (std::size_t r = 0; r < options.edges.size(); ++r) {
+    const SyntheticTypedOptions::Edges& edges = options.edges[r];
+    schema.relations.push_back(
+        {.src = edges.dst, .dst = edges.src, .name = "rev_" + edges.name, .reverse_of = static_cast<int>(r)});
+  }
+  number_slots(schema);
+  return schema;
+}
 
 SyntheticTypedOptions synthetic_typed_like(std::string_view name, double scale) {
   const auto all = originals();

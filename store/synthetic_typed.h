@@ -51,6 +51,9 @@ bool is_synthetic_typed_name(std::string_view dataset);
 /// @throws Error{kUsage} saying what is allowed
 SyntheticTypedOptions parse_synthetic_typed_name(std::string_view dataset);
 
+/// Types and relations, the reverse ones behind the others, and slots; no numbers of entries, which repeats decide.
+GraphSchema schema_of(const SyntheticTypedOptions& options);
+
 /// Bytes of the arrays, before repeats are dropped.
 std::uint64_t synthetic_bytes(const SyntheticTypedOptions& options);
 

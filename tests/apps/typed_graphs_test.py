@@ -137,6 +137,17 @@ class TypedGraphs(programs.ProgramTest):
                      args=[*base, "--fanout-of", "paper:by:author=5,5"])
         self.refused(2, "2 numbers, one per layer", args=[*base, "--fanout-of", "paper:about:subject=5"])
 
+    def test_a_generated_graph_is_trained_by_its_name(self):
+        twin = ["--dataset", "synthetic:mag:0.001", "--model", "rgcn", *SMALL, "--epochs", 2, "--global-batch-size", 64]
+        run("salient-train", *twin, "--out", self.work / "twin", expect=0)
+        self.assertLess(self.losses("twin")[-1], self.losses("twin")[0])
+        if PROGRAMS.launch:  # one rank makes it, the other maps it
+            run("salient-train", *twin, "--out", self.work / "twins", ranks=2, expect=0)
+            for one, two in zip(self.losses("twin"), self.losses("twins"), strict=True):
+                self.assertAlmostEqual(one, two, 4)
+        self.refused(2, "mag or igbh", args=["--dataset", "synthetic:mag:2", "--out", self.work / "no", *SMALL])
+        self.refused(65, "a typed graph", program="salient-doctor", args=["--dataset", "synthetic:mag:0.001"])
+
     def test_what_is_not_for_typed_graphs_is_refused(self):
         base = ["--dataset", self.store, "--out", self.work / "no", *SMALL]
         self.refused(2, "sage is a model of plain graphs", "rgcn, rsage, rgat", args=base)
