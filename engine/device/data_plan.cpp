@@ -128,11 +128,6 @@ double bytes_for(std::int64_t asked_for, const DataPlan& plan) {
 
 /// As many entries as there is memory for.
 void add_part_of_graph(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
-  if (const std::string obstacle = obstacle_to_graph_on_gpu(dataset, needs); !obstacle.empty()) {
-    if (request.graph == GraphResidency::kDevice)
-      fail(ErrorKind::kUsage, "the graph in GPU memory was asked for, and " + obstacle, Topic::kDeviceGraph);
-    request.graph = GraphResidency::kHost;
-  }
   const std::int64_t bounds = tiered_bounds_bytes(dataset.num_nodes());
   const double bytes = bytes_for(request.graph_bytes, plan);
   const double room = std::max(0.0, bytes - static_cast<double>(bounds)) / sizeof(NodeId);
@@ -263,6 +258,11 @@ DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const 
     if (request.graph == GraphResidency::kDevice)
       fail(ErrorKind::kNoDevice, "the graph in GPU memory was asked for, and there is no GPU", Topic::kDeviceGraph);
     return plan_with({.features = without_gpu}, request, dataset, needs, free);
+  }
+  if (const std::string obstacle = obstacle_to_graph_on_gpu(dataset, needs); !obstacle.empty()) {
+    if (request.graph == GraphResidency::kDevice)
+      fail(ErrorKind::kUsage, "the graph in GPU memory was asked for, and " + obstacle, Topic::kDeviceGraph);
+    request.graph = GraphResidency::kHost;
   }
   const std::int64_t bounds = tiered_bounds_bytes(dataset.num_nodes());
   if (is_limited(request, dataset) && request.graph_bytes < bounds)
