@@ -40,6 +40,7 @@ BLOCKS = {
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
                        + 2 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_gpu_test.py",
                                                                             "tests/workbench/salient_kernels_test.py"],
+    "docs/EDGE_WEIGHTS_AND_TIMES.md": ["tests/apps/edge_values_test.py", "tests/sampler/temporal_sampler_test.cpp"],
     "docs/LINKS.md": ["tests/apps/links_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],

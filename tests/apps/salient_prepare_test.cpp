@@ -348,7 +348,7 @@ TEST_F(PrepareProgram, PreparesATypedGraph) {
         "paper:written_by:author: 3 entries, mean 1.50 a node, 0 without",
         "author:rev_written_by:paper: 3 entries, mean 1.00 a node, 1 without; reverse of written_by",
         "paper:rev_cites:paper: 2 entries", "5 nodes, 10 entries in 11 slots", "classes         2, from 1 to 2 nodes",
-        "6 edges read, 2 repeated entries left out, 2 self loops kept", "salient-prepare verify D"})
+        "6 edges read, 2 repeated entries left out, 2 self loops kept", "salient-train --dataset D --model rgcn"})
     EXPECT_NE(made.out.find(part), std::string::npos) << part << " is not in\n" << made.out;
   EXPECT_EQ(run("verify D").exit_code, 0);
   EXPECT_NE(run("describe D").out.find("paper:rev_cites:paper"), std::string::npos);

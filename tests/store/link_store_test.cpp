@@ -144,7 +144,7 @@ TEST(LinkStore, TheManifestNeedsTheirFiles) {
   expect_refused(store, {"links-valid-relation.npy' is missing"});
   const LinkStore plain;
   plain.edit_manifest([](json& root) { root["format_version"] = 1; });
-  expect_refused(plain, {"'task' is 'link', which a store of format_version 2 alone has"});
+  expect_refused(plain, {"'task' is 'link', which a typed graph alone has"});
 }
 
 TEST(LinkStore, OtherProcessesGetThem) {
