@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -36,12 +37,35 @@ std::vector<BatchRequest> requests_of(const EpochOrder& order, std::uint32_t epo
   return requests;
 }
 
+/// The first row of the hop whose destination the hop before it, towards the seeds, had not.
+LocalId first_new_row_of(const Batch& batch, std::size_t hop) {
+  const BatchLayout& layout = batch.layout;
+  if (hop + 1 == layout.hops.size()) return 0;
+  const LocalId num_known = layout.hops[hop + 1].num_dst;
+  return layout.typed_hops.empty() ? num_known : batch.at<LocalId>(layout.typed_hops[hop].row_begin)[num_known];
+}
+
 std::vector<LocalId> first_new_edges_of(const Batch& batch) {
   std::vector<LocalId> first;
-  const std::vector<HopLayout>& hops = batch.layout.hops;
-  for (std::size_t i = 0; i < hops.size(); ++i)
-    first.push_back(i + 1 < hops.size() ? batch.at<LocalId>(hops[i].indptr)[hops[i + 1].num_dst] : 0);
+  for (std::size_t i = 0; i < batch.layout.hops.size(); ++i)
+    first.push_back(batch.at<LocalId>(batch.layout.hops[i].indptr)[first_new_row_of(batch, i)]);
   return first;
+}
+
+std::vector<NewRows> new_rows_of(const Batch& batch, std::size_t hop) {
+  const TypedHopLayout& typed = batch.layout.typed_hops[hop];
+  const auto* const indptr = batch.at<LocalId>(batch.layout.hops[hop].indptr);
+  const auto* const rows = batch.at<LocalId>(typed.relation_rows);
+  const LocalId first_new = first_new_row_of(batch, hop);
+  std::vector<NewRows> all;
+  for (std::size_t r = 0; r + 1 < typed.shape.relation_begin.size(); ++r) {
+    const auto* const end = rows + typed.shape.relation_begin[r + 1];
+    const auto* const begin = std::lower_bound(rows + typed.shape.relation_begin[r], end, first_new);
+    NewRows of{.begin = static_cast<LocalId>(begin - rows), .end = static_cast<LocalId>(end - rows)};
+    std::for_each(begin, end, [&](LocalId row) { of.num_edges += indptr[row + 1] - indptr[row]; });
+    all.push_back(of);
+  }
+  return all;
 }
 
 }  // namespace
@@ -82,6 +106,9 @@ struct BatchStream::Impl {
       made.batch.data = made.slab->reserve(made.batch.layout.prepared_bytes);
       maker.write(made.batch, made.batch.data);
       made.first_new_edges = first_new_edges_of(made.batch);
+      made.new_rows.clear();
+      for (std::size_t h = 0; h < made.batch.layout.typed_hops.size(); ++h)
+        made.new_rows.push_back(new_rows_of(made.batch, h));
     } catch (...) {
       maker.drop();
       slot.error = std::current_exception();

@@ -35,11 +35,18 @@ struct StreamOptions {
   bool has_features_on_device = false;  ///< x is not written
 };
 
+/// Of one hop and relation of a typed graph: its rows whose destinations the hop before it, towards the seeds, had not.
+struct NewRows {
+  LocalId begin = 0, end = 0;  ///< in TypedHopLayout::relation_rows
+  LocalId num_edges = 0;
+};
+
 struct StreamedBatch {
   Batch batch{};                           ///< its memory is in `slab`
   OwnedSlab slab{};                        ///
   std::vector<LocalId> first_new_edges{};  ///< [L] outermost first: edges of the hop's destinations that the hop before
                                            ///< it, towards the seeds, had as destinations already
+  std::vector<std::vector<NewRows>> new_rows{};  ///< likewise, of a typed graph alone: [L][R]
 };
 
 /// Any thread may call any function at any time. An epoch that was started is a run, known by its number; start() of

@@ -14,8 +14,10 @@
 #include "python/bindings/python_lock.h"
 #include "store/checksums.h"
 #include "store/dataset_name.h"
+#include "store/open_store.h"
 #include "store/store_manifest.h"
 #include "store/synthetic.h"
+#include "store/synthetic_typed.h"
 
 namespace salient::python {
 namespace {
@@ -23,20 +25,30 @@ namespace {
 /// Bytes of a store whose checksums are compared whenever it is opened: what takes less than 0.1 s.
 constexpr std::uint64_t kAlwaysChecked = 256 << 20;
 
-Dataset make_or_open(const std::string& name, const std::string& data_root) {
-  if (!is_synthetic_name(name)) {
-    const std::filesystem::path folder = dataset_folder(name, data_root);
-    Dataset dataset = open_dataset(folder);
-    check_checksums_of_short_store(folder, kAlwaysChecked);
-    return dataset;
-  }
-  const SyntheticOptions options = parse_synthetic_name(name);
-  const auto needed = static_cast<std::int64_t>(synthetic_peak_bytes(options, /*num_threads=*/0));
+/// @throws Error{kHostMemory}
+void require_memory(const std::string& name, std::uint64_t num_bytes) {
+  const auto needed = static_cast<std::int64_t>(num_bytes);
   const std::int64_t available = available_host_bytes();
   if (available > 0 && needed > available)
     fail(ErrorKind::kHostMemory, name + ": needs " + gigabytes_needed(needed) + " of memory, and " +
                                      gigabytes(available) + " are free; take a smaller scale");
-  return make_synthetic_dataset(options);
+}
+
+Dataset make_or_open(const std::string& name, const std::string& data_root) {
+  if (is_synthetic_typed_name(name)) {
+    const SyntheticTypedOptions options = parse_synthetic_typed_name(name);
+    require_memory(name, synthetic_bytes(options));
+    return make_synthetic_dataset(options);
+  }
+  if (is_synthetic_name(name)) {
+    const SyntheticOptions options = parse_synthetic_name(name);
+    require_memory(name, synthetic_peak_bytes(options, /*num_threads=*/0));
+    return make_synthetic_dataset(options);
+  }
+  const std::filesystem::path folder = dataset_folder(name, data_root);
+  Dataset dataset = open_store(folder, 0, FeatureFile::kNeeded, GraphKind::kAny).dataset;
+  check_checksums_of_short_store(folder, kAlwaysChecked);
+  return dataset;
 }
 
 /// Paths are bytes: they need not be UTF-8.
@@ -64,6 +76,11 @@ auto array_method(std::span<const T> Dataset::*field) {
   };
 }
 
+/// Of a typed graph those of the target type.
+std::size_t num_feature_rows(const Dataset& data) {
+  return data.types.is_typed() ? static_cast<std::size_t>(data.types.target().count) : data.num_nodes();
+}
+
 /// Of fp8 bytes: DLPack's own code for it is younger than what reads it.
 nb::dlpack::dtype dtype_of(FeatureType type) {
   if (type == FeatureType::kFp8) return nb::dtype<std::uint8_t>();
@@ -83,7 +100,7 @@ void bind_arrays(nb::class_<OpenDataset>& type) {
   });
   type.def("features", [](Self self) {
     const Dataset& data = *self.p->data;
-    return array_of(data.features.data, {data.num_nodes(), static_cast<std::size_t>(data.feature_dim)}, self.h,
+    return array_of(data.features.data, {num_feature_rows(data), static_cast<std::size_t>(data.feature_dim)}, self.h,
                     dtype_of(data.feature_type));
   });
   type.def("feature_begin", [](Self self) {
@@ -129,6 +146,8 @@ void bind_dataset(nb::module_& module) {
   fact("feature_bytes", [](const Dataset& data) { return data.feature_bytes(); });
   fact("graph_bytes", [](const Dataset& data) { return data.graph.num_bytes(); });
   bind_arrays(type);
+  bind_types(type);
+  bind_type_views(module);
   nb::class_<GraphOnDevice>(module, "DeviceGraph");
   module.def("open_dataset", &open_by_name, nb::arg("name"), nb::arg("data_root"));
   module.def("copy_graph_to_device", &copy_to_device, nb::arg("dataset"));

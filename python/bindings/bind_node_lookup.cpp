@@ -15,7 +15,7 @@
 namespace salient::python {
 namespace {
 
-/// A lookup and the number of nodes of its data set.
+/// A lookup and how many nodes it knows: all, of a typed graph those of the target type.
 struct Lookup {
   NodeLookup nodes;
   std::size_t num_nodes;
@@ -23,7 +23,10 @@ struct Lookup {
 
 std::shared_ptr<Lookup> make_lookup(const OpenDataset& dataset) {
   const LockReleased others_run;
-  return std::make_shared<Lookup>(Lookup{NodeLookup(*dataset.data), dataset.data->num_nodes()});
+  const Dataset& data = *dataset.data;
+  if (!data.types.is_typed()) return std::make_shared<Lookup>(Lookup{NodeLookup(data), data.num_nodes()});
+  const auto count = static_cast<std::size_t>(data.types.target().count);
+  return std::make_shared<Lookup>(Lookup{NodeLookup(NodeIds::of(data).part(data.first_target(), count), count), count});
 }
 
 NodesBy by(bool by_row) { return by_row ? NodesBy::kRow : NodesBy::kId; }

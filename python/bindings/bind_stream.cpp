@@ -95,6 +95,7 @@ void bind_batch(nb::module_& module) {
     }
     return hops;
   });
+  bind_typed_parts(batch);
   batch.def("memory", &memory_of);
   batch.def("drop_memory", [](StreamedBatch& self) { self.slab.reset(); });
 }
@@ -116,12 +117,15 @@ void bind_rule(nb::module_& module) {
   nb::class_<SamplingRule>(module, "SamplingRule")
       .def(
           "__init__",
-          [](SamplingRule* self, std::vector<int> fanouts, const std::string& draw) {
+          [](SamplingRule* self, std::vector<int> fanouts, const std::string& draw,
+             std::vector<std::vector<int>> of_relations) {
             const std::optional<Draw> named = value_named<Draw>(draw);
-            if (!named || !are_fanouts(fanouts)) fail(ErrorKind::kUsage, "fanouts and draw are no sampling rule");
-            new (self) SamplingRule{std::move(fanouts), *named};
+            const SamplingRule rule{std::move(fanouts), named.value_or(Draw::kUniform), std::move(of_relations)};
+            if (!named || !are_fanouts(rule.fanouts) || !are_relation_fanouts(rule))
+              fail(ErrorKind::kUsage, "fanouts and draw are no sampling rule");
+            new (self) SamplingRule(rule);
           },
-          nb::arg("fanouts"), nb::arg("draw"))
+          nb::arg("fanouts"), nb::arg("draw"), nb::arg("of_relations") = std::vector<std::vector<int>>())
       .def_ro("fanouts", &SamplingRule::fanouts)
       .def_prop_ro("draw", [](const SamplingRule& self) { return name_of(self.draw); });
   std::vector<std::string> draws;

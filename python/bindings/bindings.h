@@ -37,6 +37,13 @@ inline nb::ndarray<> array_of(const void* data, std::initializer_list<std::size_
 
 inline std::string text_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
+struct StreamedBatch;
+
+/// What typed graphs have beside.
+void bind_types(nb::class_<OpenDataset>& dataset);
+void bind_typed_parts(nb::class_<StreamedBatch>& batch);
+void bind_type_views(nb::module_& module);
+
 void bind_dataset(nb::module_& module);
 void bind_node_lookup(nb::module_& module);
 void bind_schema(nb::module_& module);

@@ -16,6 +16,8 @@ from salient_gnn.loader import NeighborLoader
 from salient_gnn.models import load_model, take_layers
 from salient_gnn.programs import Predictions, ProgramError, Run, predict, train
 from salient_gnn.tables import prepare
+from salient_gnn.typed_batch import TypedBatch
+from salient_gnn.typed_dataset import TypedDataset
 
 __all__ = [
     "Batch",
@@ -26,6 +28,8 @@ __all__ = [
     "Predictions",
     "ProgramError",
     "Run",
+    "TypedBatch",
+    "TypedDataset",
     "__version__",
     "load_model",
     "predict",

@@ -15,6 +15,7 @@ from torch.nn.functional import embedding_bag
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
+    from typing_extensions import Self
 
     from salient_gnn import _core
 
@@ -66,12 +67,8 @@ def _coo(indptr: Tensor, indices: Tensor, first_row: int) -> Tensor:
 _KEYS = ("x", "edge_index", "n_id", "e_id", "input_id", "batch_size", "num_sampled_nodes", "num_sampled_edges")
 
 
-class Batch:
-    """The seeds of a step, the nodes that were sampled around them, and their features.
-
-    train_mask, val_mask and test_mask are bool [N]. Of PyG's Data a batch has all attributes, those of nodes and edges
-    cut to its own. batch["x"] is batch.x.
-    """
+class Slab:
+    """A batch's memory, and what batches of all graphs have in it."""
 
     __iter__ = None  # what has items by name is no sequence
 
@@ -79,7 +76,6 @@ class Batch:
         self._core = core
         self._memory = memory
         self._facts = facts
-        self._hops = core.hops
 
     @property
     def index(self) -> int:
@@ -109,6 +105,48 @@ class Batch:
         ids = self._part(self._core.nodes, torch.int32, self.num_nodes)
         return ids if self._facts["num_nodes"] <= 1 << 31 else ids.long() & 0xFFFFFFFF
 
+    def to(self, device: torch.device | str | int, *names: str, non_blocking: bool = False) -> Self:
+        """The batch on another device, in one copy. PyG's `names` may be there; everything moves."""
+        return self._with_memory(self._memory.to(device, non_blocking=non_blocking))
+
+    def cpu(self) -> Self:
+        return self.to("cpu")
+
+    def cuda(self, device: torch.device | str | int = "cuda", non_blocking: bool = False) -> Self:
+        return self.to(device, non_blocking=non_blocking)
+
+    def pin_memory(self) -> Self:
+        """In pinned memory, from where to("cuda", non_blocking=True) does not wait."""
+        return self._with_memory(self._memory.pin_memory())
+
+    def _with_memory(self, memory: Tensor) -> Self:
+        return self if memory is self._memory else type(self)(self._core, memory, self._facts)
+
+    def _labels_of_seeds(self) -> Tensor:
+        width, dtype = self._facts["num_classes"], {"multi-label": torch.int8, "regression": torch.float32}
+        if self._facts["task"] in dtype:
+            values = self._part(self._core.y, dtype[self._facts["task"]], self.batch_size * width)
+            return values.view(self.batch_size, width)
+        return self._part(self._core.y, torch.int32, self.batch_size).long()
+
+    def _part(self, offset: int, dtype: torch.dtype, count: int) -> Tensor:
+        return self._memory[offset : offset + count * dtype.itemsize].view(dtype)
+
+    def __len__(self) -> int:
+        return self.batch_size
+
+
+class Batch(Slab):
+    """The seeds of a step, the nodes that were sampled around them, and their features.
+
+    train_mask, val_mask and test_mask are bool [N]. Of PyG's Data a batch has all attributes, those of nodes and edges
+    cut to its own. batch["x"] is batch.x.
+    """
+
+    def __init__(self, core: _core.Batch, memory: Tensor, facts: dict[str, Any]) -> None:
+        super().__init__(core, memory, facts)
+        self._hops = core.hops
+
     @cached_property
     def n_id(self) -> Tensor:
         """int64 [N]: `nodes` as PyG has them; or those of Data's own n_id."""
@@ -129,11 +167,7 @@ class Batch:
         if are_all or self._facts["has_own_y"]:
             values = columns.take("y", self)
             return values if are_all or values is None else values[: self.batch_size]
-        width, dtype = self._facts["num_classes"], {"multi-label": torch.int8, "regression": torch.float32}
-        if self._facts["task"] in dtype:
-            values = self._part(self._core.y, dtype[self._facts["task"]], self.batch_size * width)
-            return values.view(self.batch_size, width)
-        return self._part(self._core.y, torch.int32, self.batch_size).long()
+        return self._labels_of_seeds()
 
     @cached_property
     def x(self) -> Any:
@@ -237,23 +271,6 @@ class Batch:
             blocks.append(block)
         return blocks
 
-    def to(self, device: torch.device | str | int, *names: str, non_blocking: bool = False) -> Batch:
-        """The batch on another device, in one copy. PyG's `names` may be there; everything moves."""
-        return self._with_memory(self._memory.to(device, non_blocking=non_blocking))
-
-    def cpu(self) -> Batch:
-        return self.to("cpu")
-
-    def cuda(self, device: torch.device | str | int = "cuda", non_blocking: bool = False) -> Batch:
-        return self.to(device, non_blocking=non_blocking)
-
-    def pin_memory(self) -> Batch:
-        """In pinned memory, from where to("cuda", non_blocking=True) does not wait."""
-        return self._with_memory(self._memory.pin_memory())
-
-    def _with_memory(self, memory: Tensor) -> Batch:
-        return self if memory is self._memory else Batch(self._core, memory, self._facts)
-
     def keys(self) -> list[str]:
         return list(dict.fromkeys((*_KEYS, *self._facts["columns"].names)))
 
@@ -274,9 +291,6 @@ class Batch:
         self.__dict__[name] = value
         return value
 
-    def _part(self, offset: int, dtype: torch.dtype, count: int) -> Tensor:
-        return self._memory[offset : offset + count * dtype.itemsize].view(dtype)
-
     def _stored_rows(self) -> Tensor:
         features = self._facts["features"]  # on the loader's device, if the batch comes without its rows
         if features is not None:
@@ -289,9 +303,6 @@ class Batch:
             return features.index_select(0, nodes)
         rows = features.view(torch.uint8).index_select(0, nodes).view(features.dtype)
         return rows.to(torch.float16) * self._facts["fp8_scale"]
-
-    def __len__(self) -> int:
-        return self.batch_size
 
     def __repr__(self) -> str:
         return f"Batch({self.batch_size} seeds, {self.num_nodes} nodes, layers={self.layers}, device={self.device})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor
 
-from salient_gnn.dataset import MASKS, Dataset, names_in
+from salient_gnn.dataset import MASKS, Dataset, Store, names_in
 from salient_gnn.pyg_store import store_of
 
 if TYPE_CHECKING:
@@ -84,11 +84,12 @@ class DataColumns:
 
 
 def columns_of(data: Any) -> tuple[Dataset, Columns]:
-    """Of a Dataset, or of PyG's Data."""
-    if isinstance(data, Dataset):
+    """Of a Dataset, a TypedDataset, or of PyG's Data."""
+    if isinstance(data, Store):
         return data, StoreColumns(data)
     if hasattr(data, "node_types") or isinstance(data, tuple):
-        raise ValueError(f"data: {type(data).__name__}; a store has one type of nodes and one of edges")
+        raise ValueError(f"data: {type(data).__name__}; of HeteroData Dataset.from_pyg(data, FOLDER) makes a store, "
+                         "which is taken")  # fmt: skip
     if not hasattr(data, "is_node_attr"):
         raise TypeError(f"data: {type(data).__name__} is neither a salient_gnn.Dataset nor PyG's Data")
     if getattr(data, "edge_index", None) is None:

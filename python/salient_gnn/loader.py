@@ -7,7 +7,8 @@ import operator
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,9 +18,12 @@ from salient_gnn import _core, _threads
 from salient_gnn._arrays import integer_of, nodes_of, refuse_first, texts_of
 from salient_gnn.batch import Batch
 from salient_gnn.columns import StoreColumns, columns_of
-from salient_gnn.dataset import Dataset
+from salient_gnn.dataset import Dataset, Nodes
 from salient_gnn.keywords import KEYWORDS, own_keywords
 from salient_gnn.pinning import pinning_of
+from salient_gnn.typed_batch import TypedBatch
+from salient_gnn.typed_dataset import EdgeType, TypedDataset
+from salient_gnn.typed_loader import fanouts_by_relation, typed_nodes
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -28,7 +32,7 @@ _NAMES = {"train": "train", "valid": "valid", "val": "valid", "test": "test", "a
 _WITH_REPLACEMENT = "with-replacement"  # of _core.DRAWS
 _PLACES = ("auto", "host", "device")
 _WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
-_Ready = tuple[Batch, "torch.cuda.Event | None"]
+_Ready = tuple[Batch | TypedBatch, "torch.cuda.Event | None"]
 
 
 class NeighborLoader:
@@ -43,10 +47,12 @@ class NeighborLoader:
     PyG's names and order are taken, too: NeighborLoader(data, [15, 10], input_nodes=mask). What becomes of the other
     keywords of PyG and of torch's DataLoader is in salient_gnn.keywords.
 
-    dataset       a Dataset; or PyG's Data, whose edges and features become a store in the temporary folder, once
+    dataset       a Dataset; a TypedDataset, whose batches are of TypedBatch; or PyG's Data, whose edges and features
+                  become a store in the temporary folder, once
     nodes         rows, own ids that are text, a mask, or "train", "valid" or "val", "test", "all"; None = all by PyG's
-                  names alone
-    fanouts       neighbours sampled per hop, the seeds' own first; -1 = all
+                  names alone. Of a typed graph they are of the target type, or (TYPE, nodes), as PyG has it
+    fanouts       neighbours sampled per hop, the seeds' own first; -1 = all. Of a typed graph for each relation, all
+                  alike, or a dict of a list for each relation, in which 0 = none
     batch_size    seeds of a batch on each rank
     device        where the tensors are: "cpu", "cuda", "cuda:1", ...; None = the CPU, or where Data has its features
     shuffle       a new order in each epoch
@@ -70,9 +76,9 @@ class NeighborLoader:
 
     def __init__(
         self,
-        dataset: Dataset | Data | None = None,
-        nodes: Tensor | Sequence[int] | Sequence[str] | str | None = None,
-        fanouts: Sequence[int] | None = None,
+        dataset: Dataset | TypedDataset | Data | None = None,
+        nodes: Tensor | Sequence[int] | Sequence[str] | str | tuple[str, Any] | None = None,
+        fanouts: Sequence[int] | Mapping[EdgeType, Sequence[int]] | None = None,
         batch_size: int = 1024,
         *,
         device: torch.device | str | None = None,
@@ -101,16 +107,17 @@ class NeighborLoader:
         self.device = _whole_device(device)
         self.dtype = _feature_dtype(dtype)
         self.epoch = 0  #: of the last iteration that was started
-        self.fanouts = _fanouts(own["fanouts"])
+        self.fanouts = _fanouts(self.dataset, own["fanouts"])
         batch_size, seed = integer_of("batch_size", batch_size, 1), integer_of("seed", seed, 0)
         self.workers = len(os.sched_getaffinity(0)) if workers is None else integer_of("workers", workers, 0, 1024)
-        seeds = _seeds(self.dataset, nodes)
+        asked = _asked(self.dataset, nodes)
+        self._core = asked.core
         self._order = _core.EpochOrder()
-        self._order.set_nodes(seeds.numpy())
+        self._order.set_nodes(asked.seeds.numpy())
         self._order.batch_size = batch_size
         self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
         self._order.rank, self._order.num_ranks = _position(rank, world_size)
-        rule = _core.SamplingRule(self.fanouts, _draw(replace, draw))
+        rule = _rule(self.fanouts, _draw(replace, draw))
         with self.dataset._placing:
             self.features_on = self._place("features", features, self.dataset._core.feature_bytes)
             is_to_come = self.features_on == "device" and not self._has("features")
@@ -123,18 +130,17 @@ class NeighborLoader:
         is_of_data = not isinstance(columns, StoreColumns)
         y_of = _choice("y_of", y_of or ("nodes" if is_pygs or is_of_data else "seeds"), ("seeds", "nodes"))
         self._arguments = dict(
-            dataset=self.data, nodes=nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
+            dataset=self.data, nodes=asked.nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
             shuffle=shuffle, seed=seed, replace=replace, draw=draw, dtype=dtype, y_of=y_of, transform=transform,
             features=features, sampler=sampler, rank=rank, world_size=world_size, workers=workers, drop_last=drop_last,
         )  # fmt: skip
         self._facts = {
-            **_facts_of(self.dataset),
+            **asked.facts,
             "dtype": dtype,
             "features": resident,
             "columns": columns,
             "has_own_y": is_of_data,
             "y_of": y_of,
-            "places": _Places(None if _are_all(nodes) else seeds),
             "transform": transform,
         }
 
@@ -149,7 +155,9 @@ class NeighborLoader:
             raise ValueError(f"sampler: {wanted!r} is not possible here: {KEYWORDS['sampler'].reason}")
         _choice(what, wanted, _PLACES)
         obstacle = ""
-        if self.device.type != "cuda":
+        if isinstance(self.dataset, TypedDataset):
+            obstacle = "a typed graph and its features stay on the host"
+        elif self.device.type != "cuda":
             obstacle = f"batches are on {self.device}"
         elif what == "features" and self.dataset.has_sparse_features:
             obstacle = "sparse features stay on the host"
@@ -171,9 +179,9 @@ class NeighborLoader:
         options.has_features_on_device = self.features_on == "device"
         graph = self.dataset.graph_on(self.device) if self.sampler_on == "device" else None
         if self.device.type != "cuda":
-            return _core.make_stream(self.dataset._core, graph, options, None, None)
+            return _core.make_stream(self._core, graph, options, None, None)
         with torch.cuda.device(self.device):
-            return _core.make_stream(self.dataset._core, graph, options, *pinning_of(self.device))
+            return _core.make_stream(self._core, graph, options, *pinning_of(self.device))
 
     def __len__(self) -> int:
         """Batches of an epoch, the same on every rank."""
@@ -183,7 +191,7 @@ class NeighborLoader:
         """The next iteration is of this epoch: to go on with a run that was interrupted."""
         self.epoch = integer_of("epoch", epoch, 0) - 1
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Batch | TypedBatch]:
         """Starts the next epoch. An iteration of this loader that has not ended ends now; two at the same time need two
         loaders. Threads may share an iteration: each batch goes to one of them."""
         _threads.use_threads()
@@ -220,13 +228,45 @@ def _own_names(dataset: Any, nodes: Any, fanouts: Any, seed: int, keywords: dict
     """The values of what may have PyG's or torch's names, and whether the call has PyG's names or order: the list of
     fanouts in the second place, and the nodes in the third, not as a list, or as input_nodes."""
     is_pygs = not {"num_neighbors", "input_nodes"}.isdisjoint(keywords)
-    has_pygs_order = isinstance(nodes, (list, tuple)) and not isinstance(fanouts, (list, tuple))
+    are_fanouts = isinstance(fanouts, (list, tuple, dict)) and not _is_of_type(fanouts)
+    has_pygs_order = isinstance(nodes, (list, tuple, dict)) and not are_fanouts
     if has_pygs_order and "num_neighbors" not in keywords:
         if fanouts is None and "input_nodes" not in keywords:
             raise ValueError("fanouts: are missing; in PyG's order say input_nodes, too: input_nodes=None is all nodes")
         nodes, fanouts, is_pygs = fanouts, nodes, True
     own = {"dataset": dataset, "nodes": nodes, "fanouts": fanouts, "seed": seed or None}
     return own_keywords(own, keywords), is_pygs
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a loader was asked for."""
+
+    core: _core.Dataset  #: which batches are made of
+    nodes: Any  #: what NeighborLoader() takes again
+    seeds: Tensor  #: int64 [S] among the nodes of all types
+    facts: dict[str, Any]  #: for batches
+
+
+def _asked(dataset: Dataset | TypedDataset, nodes: Any) -> _Asked:
+    if not isinstance(dataset, TypedDataset):
+        seeds = _seeds(dataset, nodes)
+        places = _Places(None if _are_all(nodes) else seeds)
+        return _Asked(dataset._core, nodes, seeds, {**_facts_of(dataset), "kind": Batch, "places": places})
+    seed_type, among = typed_nodes(dataset, nodes, tuple(_NAMES))
+    seeds = _seeds(dataset[seed_type], among)
+    target = dataset[dataset.target_type]
+    facts = {
+        "kind": TypedBatch,
+        "dataset": dataset,
+        "num_nodes": dataset.num_nodes,
+        "num_classes": target.num_classes,
+        "task": target.task,
+        "seed_type": seed_type,
+        "places": _Places(None if _are_all(among) else seeds),
+    }
+    first = dataset.first_nodes[dataset.node_types.index(seed_type)]
+    return _Asked(dataset.core_of(seed_type, has_seeds=True), (seed_type, among), seeds + first, facts)
 
 
 def _facts_of(dataset: Dataset) -> dict[str, Any]:
@@ -248,7 +288,7 @@ def _choice(name: str, value: Any, of: Sequence[str]) -> Any:
     return value
 
 
-class _Epoch(Iterator[Batch]):
+class _Epoch(Iterator[Any]):
     """One iteration. On a GPU it enqueues the next batch's copy before it returns a batch, on a stream of its own."""
 
     _is_over = True  # until it has begun
@@ -265,7 +305,7 @@ class _Epoch(Iterator[Batch]):
         self._is_over = False
         _threads.close_at_exit(self)
 
-    def __next__(self) -> Batch:
+    def __next__(self) -> Batch | TypedBatch:
         _threads.use_threads()
         try:
             with self._taking:
@@ -299,7 +339,7 @@ class _Epoch(Iterator[Batch]):
             copied.record(self._copies)
         self._in_copy = [(done, source) for done, source in self._in_copy if not done.query()]
         self._in_copy.append((copied, host))
-        return Batch(taken[0]._core, memory, self._facts), copied
+        return self._facts["kind"](taken[0]._core, memory, self._facts), copied
 
     def _take_from_host(self) -> _Ready | None:
         core = self._stream.next(self._run)
@@ -307,7 +347,7 @@ class _Epoch(Iterator[Batch]):
             return None
         host = torch.from_dlpack(core.memory())
         core.drop_memory()  # it is the tensors' now
-        return Batch(core, host, self._facts), None
+        return self._facts["kind"](core, host, self._facts), None
 
     def close(self) -> None:
         self._is_over = True
@@ -325,7 +365,10 @@ class _Epoch(Iterator[Batch]):
             self.close()
 
 
-def _fanouts(values: Any) -> list[int]:
+def _fanouts(dataset: Dataset | TypedDataset, values: Any) -> Any:
+    """A list, or one of each relation of a typed graph."""
+    if isinstance(dataset, TypedDataset) and isinstance(values, Mapping):
+        return fanouts_by_relation(dataset, values)
     try:
         fanouts = [operator.index(value) for value in values]
         are_valid = _core.are_fanouts(fanouts)
@@ -335,6 +378,13 @@ def _fanouts(values: Any) -> list[int]:
         name = "num_neighbors, or fanouts" if values is None or isinstance(values, dict) else "fanouts"
         raise ValueError(f"{name}: {values!r}; a list, one for each layer, 1 to 65535 or -1 for all neighbours")
     return fanouts
+
+
+def _rule(fanouts: Any, draw: str) -> _core.SamplingRule:
+    if not isinstance(fanouts, dict):
+        return _core.SamplingRule(fanouts, draw)
+    of_relations = list(fanouts.values())
+    return _core.SamplingRule([1] * len(of_relations[0]), draw, of_relations)
 
 
 def _feature_dtype(dtype: torch.dtype | None) -> torch.dtype | None:
@@ -365,9 +415,9 @@ def _whole_device(device: torch.device | str) -> torch.device:
     return torch.device("cpu") if chosen.type == "cpu" else chosen
 
 
-def _seeds(dataset: Dataset, nodes: Any) -> Tensor:
+def _seeds(dataset: Nodes, nodes: Any) -> Tensor:
     """int64 [S] on the CPU, distinct nodes of the data set."""
-    if isinstance(nodes, tuple) and len(nodes) == 2 and isinstance(nodes[0], str) and not isinstance(nodes[1], str):
+    if _is_of_type(nodes):
         raise ValueError(f"nodes: of the type {nodes[0]!r}; a store has one type of nodes: pass {nodes[1]!r} alone")
     if isinstance(nodes, str) and not _are_all(nodes):
         nodes = getattr(dataset, _NAMES[_choice("nodes", nodes, tuple(_NAMES))])
@@ -382,6 +432,11 @@ def _seeds(dataset: Dataset, nodes: Any) -> Tensor:
     if len(ids.unique()) != len(ids):
         raise ValueError("nodes: an id is there more than once")
     return ids
+
+
+def _is_of_type(nodes: Any) -> bool:
+    """As PyG has seeds of a type."""
+    return isinstance(nodes, tuple) and len(nodes) == 2 and isinstance(nodes[0], str) and not isinstance(nodes[1], str)
 
 
 def _are_all(nodes: Any) -> bool:

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from salient_gnn._arrays import is_mask, nodes_of, tensor_of, texts_of
 from salient_gnn._table_files import as_text
-from salient_gnn.dataset import Dataset
+from salient_gnn.dataset import Store
 
 
 class ProgramError(RuntimeError):
@@ -110,7 +110,7 @@ class Predictions:
         return pandas.DataFrame(columns)
 
 
-def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **options: Any) -> Run:
+def train(dataset: Store | str | os.PathLike[str], *, quiet: bool = False, **options: Any) -> Run:
     """Trains a model with salient-train. Options are those of the program: hidden=256, fanout=[15, 10, 5], epochs=20.
 
     The program is looked for in the folder SALIENT_BIN, then on PATH. quiet leaves its log out of standard error.
@@ -118,7 +118,7 @@ def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **o
     for name in ("dry_run", "print_config", "help", "version"):
         if options.get(name):
             raise ValueError(f"{name}: trains nothing; start salient-train itself")
-    named = dataset if not isinstance(dataset, Dataset) else dataset.directory or dataset._origin[0]
+    named = dataset if not isinstance(dataset, Store) else dataset.directory or dataset._origin[0]
     output = run_program("salient-train", {"dataset": named, **options}, quiet)
     results = {
         f"{line[1]} {figure[1]}": float(figure[2])

@@ -203,7 +203,7 @@ def test_a_loader_of_data_can_be_sent(data):
 
 def test_data_that_has_types_or_no_edges_is_refused(data):
     pyg = pytest.importorskip("torch_geometric.data")
-    with pytest.raises(ValueError, match="data: HeteroData; a store has one type"):
+    with pytest.raises(ValueError, match="data: HeteroData; of HeteroData Dataset.from_pyg"):
         salient_gnn.NeighborLoader(pyg.HeteroData(), [3], None, input_nodes=None)
     data.edge_index = None
     with pytest.raises(ValueError, match="data: has no edge_index"):

@@ -67,7 +67,7 @@ def hetero_data():
 
 
 def test_hetero_data_becomes_a_typed_store(tmp_path):
-    folder = Dataset.from_pyg(hetero_data(), tmp_path / "mag")
+    folder = Dataset.from_pyg(hetero_data(), tmp_path / "mag").directory
     assert neighbours(folder) == expected(RELATIONS)
     np.testing.assert_array_equal(np.load(folder / "features.0.npy"), X["paper"])
     np.testing.assert_array_equal(np.load(folder / "features.1.npy"), X["author"])
@@ -89,14 +89,14 @@ def test_what_a_store_does_not_have_is_said(tmp_path):
     with pytest.warns(UserWarning, match=r"y of author, edge_attr of \('author', 'writes', 'paper'\) are left out"):
         Dataset.from_pyg(data, tmp_path / "a", target="paper")
     with pytest.warns(UserWarning, match="y of paper"):
-        folder = Dataset.from_pyg(data, tmp_path / "b", target="author")
+        folder = Dataset.from_pyg(data, tmp_path / "b", target="author").directory
     assert json.loads((folder / "dataset.json").read_text())["target_type"] == "author"
 
 
 def test_dicts_of_arrays_as_of_dgl(tmp_path):
     relations = {("a", "to", "b"): np.array([[0, 5], [1, 1]])}
     folder = Dataset.from_typed_arrays(tmp_path / "g", relations, {"b": np.eye(3)}, [1, 0, -1], target="b",
-                                       train=[0], num_nodes={"c": 2})  # fmt: skip
+                                       train=[0], num_nodes={"c": 2}).directory  # fmt: skip
     schema = json.loads((folder / "dataset.json").read_text())
     assert {t["name"]: t["count"] for t in schema["node_types"]} == {"a": 6, "b": 3, "c": 2}
     assert neighbours(folder) == expected({("a", "to", "b"): torch.tensor([[0, 5], [1, 1]])})

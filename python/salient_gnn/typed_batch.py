@@ -1,0 +1,224 @@
+# python/salient_gnn/typed_batch.py - one mini-batch of a typed graph, as PyG's HeteroData has it.
+"""batch["paper"].x, batch["author", "writes", "paper"].edge_index, batch.x_dict, batch.edge_index_dict: views of one
+slab, or made of it when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from salient_gnn.batch import Slab
+from salient_gnn.dataset import MASKS
+
+if TYPE_CHECKING:
+    from torch_geometric.data import HeteroData
+
+    from salient_gnn.typed_dataset import EdgeType
+
+
+class Part:
+    """What a batch has of one type of nodes, or of one relation."""
+
+    __iter__ = None  # what has items by name is no sequence
+
+    def __init__(self, make: dict[str, Callable[[], Any]]) -> None:
+        self._make = make
+
+    def keys(self) -> list[str]:
+        return list(self._make)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._make
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._make:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __getattr__(self, name: str) -> Any:  # only of names that are not found otherwise
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._make:
+            raise AttributeError(f"there is no {name!r} here; there are {', '.join(self._make)}")
+        value = self._make[name]()
+        self.__dict__[name] = value
+        return value
+
+    def __repr__(self) -> str:
+        return f"Part({', '.join(self._make)})"
+
+
+class TypedBatch(Slab):
+    """The seeds of a step, and the nodes of all types that were sampled around them.
+
+    batch["paper"] has num_nodes, n_id int64 [N] rows in the data set, num_sampled_nodes [L + 1], and x [N, F] in the
+    loader's dtype, where the type has features; x_sparse, torch.sparse_csr, where they are sparse. That of the seeds
+    has batch_size and input_id, too: they are its first nodes. That of the target type has y, train_mask, val_mask and
+    test_mask.
+
+    batch["author", "writes", "paper"] has edge_index int64 [2, E], whose rows are places among the nodes of the two
+    types, sorted by hop, num_edges and num_sampled_edges [L].
+
+    batch.x_dict, and so on with every such name, is a dict of those that have it.
+    """
+
+    @property
+    def node_types(self) -> list[str]:
+        return self._facts["dataset"].node_types
+
+    @property
+    def edge_types(self) -> list[EdgeType]:
+        return self._facts["dataset"].edge_types
+
+    def metadata(self) -> tuple[list[str], list[EdgeType]]:
+        return self._facts["dataset"].metadata()
+
+    def __getitem__(self, key: str | EdgeType) -> Part:
+        if key not in self._parts:
+            raise KeyError(f"{key!r} is none of {', '.join(map(repr, self._parts))}")
+        return self._parts[key]
+
+    def __contains__(self, key: str | EdgeType) -> bool:
+        return key in self._parts
+
+    def __getattr__(self, name: str) -> Any:  # only of names that are not found otherwise
+        if not name.endswith("_dict") or name.startswith("_"):
+            raise AttributeError(f"a TypedBatch has no {name!r}; batch[TYPE] and batch.x_dict are of this form")
+        name = name.removesuffix("_dict")
+        found = {key: part[name] for key, part in self._parts.items() if name in part}
+        if not found:
+            raise AttributeError(f"no type and no relation of this batch has {name!r}")
+        return found
+
+    def to_pyg(self) -> HeteroData:
+        """The same as torch_geometric.data.HeteroData, as PyG's NeighborLoader returns it: y of all nodes of its
+        type."""
+        from torch_geometric.data import HeteroData
+
+        data = HeteroData()
+        for key, part in self._parts.items():
+            for name in part.keys():
+                if name not in ("y", "x_sparse", "num_edges"):
+                    data[key][name] = part[name]
+        target = self._facts["dataset"].target_type
+        data[target].y = self._column("y", target)
+        return data
+
+    @cached_property
+    def _parts(self) -> dict[str | EdgeType, Part]:
+        nodes = {name: Part(self._of_nodes(number, name)) for number, name in enumerate(self.node_types)}
+        return {**nodes, **{name: Part(self._of_edges(number)) for number, name in enumerate(self.edge_types)}}
+
+    def _of_nodes(self, number: int, name: str) -> dict[str, Callable[[], Any]]:
+        dataset, seed_type, y_of = self._facts["dataset"], self._facts["seed_type"], self._facts["y_of"]
+        make: dict[str, Callable[[], Any]] = {
+            "num_nodes": lambda: self._core.types[number][0],
+            "n_id": partial(self._rows, number),
+            "num_sampled_nodes": partial(self._sampled_nodes, number),
+        }
+        if dataset[name].num_features > 0:
+            make["x"] = partial(self._x, number, name)
+            if dataset[name].has_sparse_features:
+                make["x_sparse"] = partial(self._sparse_rows, number, name)
+        if name == seed_type:
+            make["batch_size"] = lambda: self.batch_size
+            make["input_id"] = lambda: self._facts["places"].of(self[seed_type].n_id[: self.batch_size])
+        if name == dataset.target_type:
+            if y_of == "nodes":
+                make["y"] = partial(self._column, "y", name)
+            elif name == seed_type:
+                make["y"] = self._labels_of_seeds
+            make.update({mask: partial(self._column, mask, name) for mask in MASKS.values()})
+        return make
+
+    def _of_edges(self, number: int) -> dict[str, Callable[[], Any]]:
+        return {
+            "edge_index": partial(self._edges, number),
+            "num_edges": lambda: sum(self._sampled_edges(number)),
+            "num_sampled_edges": partial(self._sampled_edges, number),
+        }
+
+    # Nodes. The numbers of a type's nodes in the batch ascend, so that they are in order of first sight.
+
+    def _numbers(self, number: int) -> Tensor:
+        num_nodes, nodes, *_ = self._core.types[number]
+        return self._part(nodes, torch.int32, num_nodes)
+
+    def _rows(self, number: int) -> Tensor:
+        return self.nodes[self._numbers(number)].long() - self._facts["dataset"].first_nodes[number]
+
+    def _sampled_nodes(self, number: int) -> list[int]:
+        hops = self._hops
+        known = [hops[0].num_dst_of_type[number], *(hop.num_src_of_type[number] for hop in hops)]
+        return [known[0], *(after - before for before, after in zip(known, known[1:]))]
+
+    def _column(self, name: str, node_type: str) -> Tensor:
+        nodes = self._facts["dataset"][node_type]
+        rows = nodes.values_on(name, self.device)[self[node_type].n_id]
+        return rows.long() if rows.dtype == torch.int32 else rows
+
+    def _x(self, number: int, name: str) -> Tensor:
+        nodes, dtype = self._facts["dataset"][name], self._facts["dtype"]
+        if nodes.has_sparse_features:
+            rows = self[name].x_sparse.to_dense()
+        else:
+            num_nodes, _, x, *_ = self._core.types[number]
+            count = num_nodes * nodes.num_features
+            rows = self._part(x, _gathered(nodes), count).view(num_nodes, nodes.num_features)
+        return rows if dtype is None else rows.to(dtype)
+
+    def _sparse_rows(self, number: int, name: str) -> Tensor:
+        nodes = self._facts["dataset"][name]
+        num_nodes, _, x, begin, columns, count = self._core.types[number]
+        return torch.sparse_csr_tensor(
+            self._part(begin, torch.int32, num_nodes + 1),
+            self._part(columns, torch.int32, count),
+            self._part(x, _gathered(nodes), count),
+            (num_nodes, nodes.num_features),
+            check_invariants=False,
+        )
+
+    # Edges: of each hop, from the seeds' own on, those of the nodes that are new there. Every node samples once.
+
+    @cached_property
+    def _hops(self) -> list[Any]:
+        return list(reversed(self._core.typed_hops))
+
+    @cached_property
+    def _place(self) -> Tensor:
+        """int64 [N]: each node's place among those of its type."""
+        place = torch.empty(self.num_nodes, dtype=torch.int64, device=self.device)
+        for number, (num_nodes, *_) in enumerate(self._core.types):
+            place[self._numbers(number)] = torch.arange(num_nodes, device=self.device)
+        return place
+
+    def _sampled_edges(self, number: int) -> list[int]:
+        return [hop.new_rows[number][2] for hop in self._hops]
+
+    def _edges(self, number: int) -> Tensor:
+        parts = [self._edges_of_hop(hop, *hop.new_rows[number]) for hop in self._hops]
+        return torch.cat(parts, dim=1)
+
+    def _edges_of_hop(self, hop: Any, first: int, last: int, count: int) -> Tensor:
+        rows = self._part(hop.relation_rows + first * torch.int32.itemsize, torch.int32, last - first)
+        indptr = self._part(hop.indptr, torch.int32, hop.num_rows + 1)
+        begin, degrees = indptr[rows], indptr[rows + 1] - indptr[rows]
+        row_of = torch.repeat_interleave(torch.arange(len(rows), device=self.device), degrees, output_size=count)
+        before = degrees.cumsum(0) - degrees
+        entries = (begin - before)[row_of] + torch.arange(count, device=self.device)
+        sources = self._part(hop.indices, torch.int32, hop.num_edges)[entries]
+        destinations = self._part(hop.row_dst, torch.int32, hop.num_rows)[rows][row_of]
+        return self._place[torch.stack([sources, destinations])]
+
+    def __repr__(self) -> str:
+        nodes = ", ".join(f"{self[name].num_nodes} {name}" for name in self.node_types)
+        return f"TypedBatch({self.batch_size} seeds of {self._facts['seed_type']}, {nodes}, device={self.device})"
+
+
+def _gathered(nodes: Any) -> torch.dtype:
+    """Of x as workers gather it."""
+    return torch.float16 if nodes.fp8_scale else nodes.feature_dtype
