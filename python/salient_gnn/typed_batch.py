@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 
 class Part:
-    """What a batch has of one type of nodes, or of one relation."""
+    """What a batch has of one type of nodes, or of one relation. Values are kept by the batch, which has no way back to
+    it: memory is free again when the last of them is gone, without a search for cycles."""
 
     __iter__ = None  # what has items by name is no sequence
 
-    def __init__(self, make: dict[str, Callable[[], Any]]) -> None:
-        self._make = make
+    def __init__(self, make: dict[str, Callable[[], Any]], made: dict[str, Any]) -> None:
+        self._make, self._made = make, made
 
     def keys(self) -> list[str]:
         return list(self._make)
@@ -44,9 +45,9 @@ class Part:
             raise AttributeError(name)
         if name not in self._make:
             raise AttributeError(f"there is no {name!r} here; there are {', '.join(self._make)}")
-        value = self._make[name]()
-        self.__dict__[name] = value
-        return value
+        if name not in self._made:
+            self._made[name] = self._make[name]()
+        return self._made[name]
 
     def __repr__(self) -> str:
         return f"Part({', '.join(self._make)})"
@@ -78,18 +79,25 @@ class TypedBatch(Slab):
         return self._facts["dataset"].metadata()
 
     def __getitem__(self, key: str | EdgeType) -> Part:
-        if key not in self._parts:
-            raise KeyError(f"{key!r} is none of {', '.join(map(repr, self._parts))}")
-        return self._parts[key]
+        if key in self.node_types:
+            make = self._of_nodes(self.node_types.index(key), key)
+        elif key in self.edge_types:
+            make = self._of_edges(self.edge_types.index(key))
+        else:
+            raise KeyError(f"{key!r} is none of {', '.join(map(repr, self.keys()))}")
+        return Part(make, self._made.setdefault(key, {}))
+
+    def keys(self) -> list[str | EdgeType]:
+        return [*self.node_types, *self.edge_types]
 
     def __contains__(self, key: str | EdgeType) -> bool:
-        return key in self._parts
+        return key in self.keys()
 
     def __getattr__(self, name: str) -> Any:  # only of names that are not found otherwise
         if not name.endswith("_dict") or name.startswith("_"):
             raise AttributeError(f"a TypedBatch has no {name!r}; batch[TYPE] and batch.x_dict are of this form")
         name = name.removesuffix("_dict")
-        found = {key: part[name] for key, part in self._parts.items() if name in part}
+        found = {key: part[name] for key, part in self._items() if name in part}
         if not found:
             raise AttributeError(f"no type and no relation of this batch has {name!r}")
         return found
@@ -100,7 +108,7 @@ class TypedBatch(Slab):
         from torch_geometric.data import HeteroData
 
         data = HeteroData()
-        for key, part in self._parts.items():
+        for key, part in self._items():
             for name in part.keys():
                 if name not in ("y", "x_sparse", "num_edges"):
                     data[key][name] = part[name]
@@ -108,10 +116,12 @@ class TypedBatch(Slab):
         data[target].y = self._column("y", target)
         return data
 
+    def _items(self) -> list[tuple[str | EdgeType, Part]]:
+        return [(key, self[key]) for key in self.keys()]
+
     @cached_property
-    def _parts(self) -> dict[str | EdgeType, Part]:
-        nodes = {name: Part(self._of_nodes(number, name)) for number, name in enumerate(self.node_types)}
-        return {**nodes, **{name: Part(self._of_edges(number)) for number, name in enumerate(self.edge_types)}}
+    def _made(self) -> dict[str | EdgeType, dict[str, Any]]:
+        return {}
 
     def _of_nodes(self, number: int, name: str) -> dict[str, Callable[[], Any]]:
         dataset, seed_type, y_of = self._facts["dataset"], self._facts["seed_type"], self._facts["y_of"]

@@ -1,8 +1,10 @@
 # tests/python/typed_loader_test.py - typed stores open in Python, and NeighborLoader makes PyG's batches of them.
+import gc
 import os
 import pathlib
 import pickle
 import subprocess
+import weakref
 
 import numpy as np
 import pytest
@@ -239,6 +241,19 @@ def test_seeds_are_of_any_type(dataset, arrays, nodes, node_type, rows):
         assert ("y" in batch["paper"]) == (node_type == "paper")
         if node_type == "paper":
             assert batch["paper"].y.equal(arrays[2][batch["paper"].n_id[: batch.batch_size]])
+
+
+def test_memory_is_free_when_the_last_of_a_batch_is_gone(dataset):
+    gc.disable()
+    try:
+        (batch,) = NeighborLoader(dataset, [2], input_nodes=[1], workers=1)
+        kept, known = values_of(batch), weakref.ref(batch)
+        assert batch.x_dict["paper"] is batch["paper"].x  # made once
+        x = batch["paper"].x
+        del batch
+        assert known() is None and x.tolist() in kept
+    finally:
+        gc.enable()
 
 
 def test_a_batch_is_pygs_hetero_data(dataset):
