@@ -47,9 +47,11 @@ SAME = ("batch_size", "shuffle", "drop_last", "replace", "transform")  # PyG's a
 KEYWORDS = {
     row.name: row
     for row in (
-        Keyword("data", TAKEN, "a `Dataset`, or PyG's `Data`, of which a temporary store is made", "dataset"),
-        Keyword("num_neighbors", TAKEN, "a list, a number for each hop; `y` is then of all nodes", "fanouts"),
-        Keyword("input_nodes", TAKEN, "ids, a mask or a name; `None` = all", "nodes"),
+        Keyword("data", TAKEN, "a `Dataset`, a `TypedDataset`, or PyG's `Data`, of which a temporary store is made",
+                "dataset"),
+        Keyword("num_neighbors", TAKEN, "a list, a number for each hop, of a typed graph also a dict of them; `y` is "
+                "then of all nodes", "fanouts"),
+        Keyword("input_nodes", TAKEN, "ids, a mask or a name, also `(TYPE, ids)`; `None` = all", "nodes"),
         Keyword("generator", TAKEN, "drawn from it, once", "seed", convert=_seed_from),
         Keyword("num_workers", NO_EFFECT, f"{_PROCESSES}, one for each core; `workers` sets how many", plain=0),
         Keyword("persistent_workers", NO_EFFECT, "threads stay from epoch to epoch", plain=False),

@@ -71,8 +71,8 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
     and column_names are those of the data set that it was trained on, or empty where that has none; of another one it
     takes what Dataset.seen_by_run(run) gives.
 
-    Of a typed graph it is a TypedModel: its forward takes (x_dict, edge_index_dict) of a whole graph, and returns the
-    logits of each type's nodes.
+    Of a typed graph it is a TypedModel: its forward takes (x_dict, edge_index_dict) of a whole graph, or with n_id_dict
+    those of a batch, and returns the logits of each type's nodes.
 
     checkpoint   "best", "latest" or "epoch-0003"
     """

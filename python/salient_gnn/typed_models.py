@@ -15,9 +15,11 @@ KINDS = ("rgcn", "rsage", "rgat", "hgt")
 class TypedModel(nn.Module):
     """A stack of PyG's convolutions behind one row of each node, with the options of salient-train.
 
-    Its forward takes a whole graph by PyG's dictionaries, and returns the logits of the nodes of each type:
+    Its forward takes a whole graph by PyG's dictionaries, or with n_id_dict a batch, and returns the logits of the
+    nodes of each type:
 
         logits = model(data.x_dict, data.edge_index_dict)["paper"]
+        logits = model(batch.x_dict, batch.edge_index_dict, batch.n_id_dict)["paper"][: batch.batch_size]
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -67,15 +69,26 @@ class TypedModel(nn.Module):
             return pyg.HGTConv(width_in, width_out, (self.node_types, self.edge_types), heads)
         raise ValueError(f"model: '{self.kind}' is not known to this version")
 
-    def forward(self, x_dict: dict[str, Tensor], edge_index_dict: dict[EdgeType, Tensor]) -> dict[str, Tensor]:
-        outputs = self.outputs(x_dict, edge_index_dict)
+    def forward(
+        self,
+        x_dict: dict[str, Tensor],
+        edge_index_dict: dict[EdgeType, Tensor],
+        n_id_dict: dict[str, Tensor] | None = None,
+    ) -> dict[str, Tensor]:
+        """n_id_dict has the rows of a batch's nodes in the data set; None = all nodes."""
+        outputs = self.outputs(x_dict, edge_index_dict, n_id_dict)
         if self.target_scales is None:
             return outputs
         return {name: rows * self.target_scales[1] + self.target_scales[0] for name, rows in outputs.items()}
 
-    def outputs(self, x_dict: dict[str, Tensor], edge_index_dict: dict[EdgeType, Tensor]) -> dict[str, Tensor]:
+    def outputs(
+        self,
+        x_dict: dict[str, Tensor],
+        edge_index_dict: dict[EdgeType, Tensor],
+        n_id_dict: dict[str, Tensor] | None = None,
+    ) -> dict[str, Tensor]:
         """forward(), but of a regression in units of the targets' deviations, from their means on: for training."""
-        h = {name: self._input(name, x_dict) for name in self.node_types}
+        h = {name: self._input(name, x_dict, n_id_dict) for name in self.node_types}
         edges = {
             edge_type: edge_index_dict.get(edge_type, torch.empty(2, 0, dtype=torch.long, device=self._device()))
             for edge_type in self.edge_types
@@ -102,9 +115,10 @@ class TypedModel(nn.Module):
     def _split(self, rows: Tensor, like: dict[str, Tensor]) -> dict[str, Tensor]:
         return dict(zip(like, rows.split([len(of_type) for of_type in like.values()])))
 
-    def _input(self, name: str, x_dict: dict[str, Tensor]) -> Tensor:
+    def _input(self, name: str, x_dict: dict[str, Tensor], n_id_dict: dict[str, Tensor] | None) -> Tensor:
         if _key(name) in self.emb:
-            return self.emb[_key(name)].weight
+            learned = self.emb[_key(name)]
+            return learned.weight if n_id_dict is None else learned(n_id_dict[name])
         if name not in x_dict:
             raise ValueError(f"x_dict: has no '{name}', whose features the model was trained on")
         linear, x = self.lin_in[_key(name)], x_dict[name]

@@ -205,6 +205,8 @@ def test_fanouts_of_relations_and_any_number_of_workers(dataset):
         assert all(values_of(batch) == values_of(others[0]) for batch in others[1:])
     for batch in epochs[0]:
         check_hops(batch)
+        for relation, ends in global_edges(batch).items():
+            assert set(pairs(ends)) <= set(pairs(dataset[relation].edge_index))
         assert batch[CITES].num_sampled_edges[0] == batch[WRITES].num_sampled_edges[1] == 0
         degrees = batch[REVERSES[WRITES]].edge_index[1].bincount()
         assert degrees.numel() == 0 or degrees.max() <= 1  # authors are first met at the second hop
@@ -321,6 +323,26 @@ def test_pygs_models_learn_from_its_batches(dataset, kind):
         model({**batch.x_dict, "subject": embeddings(batch["subject"].n_id)}, batch.edge_index_dict)
     losses = trained(model, dataset, embeddings)
     assert losses[-1] < losses[0] / 3, losses
+
+
+@pytest.mark.parametrize("options", [{"model": "rgcn"}, {"model": "rsage", "residual": True}, {"model": "hgt"}])
+def test_a_model_says_of_a_batch_of_all_neighbours_what_it_says_of_the_graph(dataset, options):
+    pytest.importorskip("torch_geometric")
+    from salient_gnn.typed_models import TypedModel
+
+    number = dataset.node_types.index
+    nodes = [(name, dataset[name].num_nodes, dataset[name].num_features) for name in dataset.node_types]
+    relations = [(number(src), name, number(dst)) for src, name, dst in dataset.edge_types]
+    torch.manual_seed(0)
+    model = TypedModel({"hidden_dim": 8, "num_layers": 2, "num_classes": CLASSES, "norm": "layer", "residual": False,
+                        "jk": "none", "heads": 2, "types": {"nodes": nodes, "relations": relations}, **options})
+    model.eval()
+    with torch.no_grad():
+        x = {name: dataset[name].x.to_dense().float() for name in ("author", "paper")}
+        whole = model(x, {relation: dataset[relation].edge_index for relation in dataset.edge_types})["paper"]
+        for batch in NeighborLoader(dataset, num_neighbors=[-1, -1], input_nodes="test", batch_size=4, workers=1):
+            found = model(batch.x_dict, batch.edge_index_dict, batch.n_id_dict)["paper"][: batch.batch_size]
+            torch.testing.assert_close(found, whole[batch["paper"].n_id[: batch.batch_size]])
 
 
 @pytest.mark.parametrize(
