@@ -11,9 +11,11 @@
 
 namespace salient {
 
-/// out[i] = the row of labels of nodes[i]. @param nodes  that the table has   @param out  [nodes.size()] rows
+/// out[i] = the row of labels of nodes[i]; of labels of width 0 nothing.
+/// @param nodes  that the table has   @param out  [nodes.size()] rows
 /// Oracle: gather_rows_reference()
 inline void gather_labels(const LabelTable& labels, std::span<const NodeId> nodes, std::byte* out) {
+  if (labels.type.width == 0) return;
   const RowTable rows = labels.rows();
   if (labels.first == 0) return gather_rows(rows, nodes.data(), nodes.size(), out);
   std::array<NodeId, 1024> row_of;

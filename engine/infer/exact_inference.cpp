@@ -13,6 +13,7 @@
 #include "core/timer.h"
 #include "engine/infer/target_unit.h"
 #include "engine/remote/partitioned_batches.h"
+#include "loaders/gather_paged_rows.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
 #include "models/batch_view.h"
@@ -64,6 +65,22 @@ std::vector<BatchRequest> requests_of_rank(std::span<const NodeId> nodes, std::s
   return requests;
 }
 
+std::span<const NodeId> ids_of(const at::Tensor& nodes) {
+  return {reinterpret_cast<const NodeId*>(nodes.const_data_ptr<int>()), static_cast<std::size_t>(nodes.numel())};
+}
+
+/// The rows of `nodes` in a result that is in host memory. @param out  [nodes.size()] rows
+void gather_results(const Activations& results, const NeededNodes& needed, std::span<const NodeId> nodes,
+                    std::byte* out) {
+  std::vector<NodeId> rows(nodes.begin(), nodes.end());
+  if (!needed.row_of.empty())
+    for (NodeId& row : rows) row = needed.row_of[row];
+  if (results.has_paged_table())
+    gather_paged_rows(results.table(), rows.data(), rows.size(), out);
+  else
+    gather_rows(results.table(), rows.data(), rows.size(), out);
+}
+
 /// Carries out one plan.
 class LayerByLayer {
  public:
@@ -98,8 +115,21 @@ class LayerByLayer {
   }
 
  private:
+  /// A typed graph as layer i sees it: features for the model's input() alone, as gather_results() gives the others
+  /// their rows, and labels for the last one alone, as the nodes of others are of all types.
+  Dataset typed_input_of(std::size_t i) const {
+    Dataset input = dataset_;
+    if (i > 0)
+      for (NodeType& type : input.types.node_types) type.features.dim = 0;
+    if (i + 1 == plan_.layers.size()) return input;
+    input.task = Task::kRegression;  // of no values
+    input.num_classes = 0;
+    return input;
+  }
+
   /// The data set as layer i sees it: the same graph, the rows of the layer before.
   Dataset input_of(std::size_t i) const {
+    if (plan_.has_input) return typed_input_of(i);
     Dataset input = dataset_;
     if (i == 0) return input;
     input.features = results_[i - 1]->table();
@@ -109,12 +139,21 @@ class LayerByLayer {
     return input;
   }
 
-  void compute(std::size_t i) {
-    const bool is_last = i + 1 == plan_.layers.size();
-    const std::span<const RowBlock> blocks = plan_.layers[i].blocks;
-    const Dataset input = input_of(i);
-    const SamplingRule all{.fanouts = {kAllNeighbors}};
-    LoaderOptions loading{.rule = all,
+  /// One hop with all entries of layer i; the model's input() reads nodes without any.
+  SamplingRule rule_of(std::size_t i) const {
+    SamplingRule all{.fanouts = {kAllNeighbors}};
+    if (!plan_.has_input) return all;
+    const int layer = plan_.model_layer(i);
+    for (std::size_t r = 0; r < dataset_.types.relations.size(); ++r) {
+      const bool is_out =
+          layer < 0 || (!options_.rule.fanouts.empty() && options_.rule.fanout_of(r, plan_.layers.size() - 1 - i) == 0);
+      all.relation_fanouts.push_back({is_out ? 0 : kAllNeighbors});
+    }
+    return all;
+  }
+
+  LoaderOptions loading_of(std::size_t i, const Dataset& input) const {
+    LoaderOptions loading{.rule = rule_of(i),
                           .degrees = degrees_for(model_.reads_degrees()),
                           .num_workers = options_.workers,
                           .num_slots = plan_.slots,
@@ -123,19 +162,39 @@ class LayerByLayer {
       loading.data = options_.data;
       loading.data.graph = nullptr;
     }
-    if (i > 0) loading.row_of = plan_.needed.row_of;
-    if (i > 0) loading.has_paged_rows = results_[i - 1]->has_paged_table();
-    if (i > 0 && plan_.storage == ActivationStorage::kDevice)
+    if (i == 0 || plan_.has_input) return loading;
+    loading.row_of = plan_.needed.row_of;
+    loading.has_paged_rows = results_[i - 1]->has_paged_table();
+    if (plan_.storage == ActivationStorage::kDevice)
       loading.data = {.features = Residency::kDevice, .device_rows = input.features};
-    const std::unique_ptr<BatchSource> loader = make_batches(input, loading, comm_);
-    Progress progress("layer " + std::to_string(i + 1) + " of " + std::to_string(plan_.layers.size()),
+    return loading;
+  }
+
+  /// Of a block. @return  [its nodes, width]
+  at::Tensor result_of(std::size_t i, const BatchView& view) const {
+    const int layer = plan_.model_layer(i);
+    if (layer < 0) return model_.input(view).dense();
+    if (!plan_.has_input) return model_.layer(layer, view.hops[0], view.x, {});
+    const at::Tensor rows = at::empty({view.nodes.numel(), static_cast<std::int64_t>(plan_.layers[i - 1].width)},
+                                      plan_.type == ActivationDtype::kF16 ? at::kHalf : at::kFloat);
+    gather_results(*results_[i - 1], plan_.needed, ids_of(view.nodes),
+                   static_cast<std::byte*>(rows.mutable_data_ptr()));
+    return model_.layer(layer, view.hops[0], rows.to(at::kFloat), {});
+  }
+
+  void compute(std::size_t i) {
+    const bool is_last = i + 1 == plan_.layers.size();
+    const std::span<const RowBlock> blocks = plan_.layers[i].blocks;
+    const Dataset input = input_of(i);
+    const std::unique_ptr<BatchSource> loader = make_batches(input, loading_of(i, input), comm_);
+    Progress progress(plan_.name_of_layer(i) + " of " + std::to_string(model_.num_layers()),
                       plan_.needed.num_after[i] / static_cast<std::size_t>(comm_.size()), "nodes");
     loader->start(requests_of_rank(plan_.needed.after(i), blocks, comm_));
     while (const Batch* batch = loader->next(device_.stream())) {
       InferenceRound round{.num_nodes = is_last ? batch->layout.num_seeds : 0};
       if (batch->layout.num_seeds > 0) {
         const BatchView view = view_of(*batch, device_.torch_device().index());
-        const at::Tensor out = model_.layer(static_cast<int>(i), view.hops[0], view.x, {});
+        const at::Tensor out = result_of(i, view);
         const RowBlock& block = blocks[batch->key.batch];
         if (is_last)
           finish(block, view, out, round);
@@ -149,14 +208,14 @@ class LayerByLayer {
 
   /// The head of the model on a block of the last layer.
   void finish(const RowBlock& block, const BatchView& view, const at::Tensor& out, InferenceRound& round) {
-    const std::size_t num_layers = plan_.layers.size();
-    round.layers.resize(num_layers + 1);
-    if (model_.head_reads_all_layers())
-      round.layers[0] =
-          features_of(dataset_, plan_.needed.after(num_layers - 1).subspan(block.begin, block.count), device_);
-    for (std::size_t i = 0; i + 1 < num_layers; ++i)
-      if (plan_.layers[i].is_kept) round.layers[i + 1] = results_[i]->rows(block.begin, block.count);
-    round.layers[num_layers] = out;
+    const std::size_t last = plan_.layers.size() - 1;
+    const auto place = [&](std::size_t i) { return static_cast<std::size_t>(plan_.model_layer(i) + 1); };
+    round.layers.resize(place(last) + 1);
+    if (model_.head_reads_all_layers() && !plan_.has_input)
+      round.layers[0] = features_of(dataset_, plan_.needed.after(last).subspan(block.begin, block.count), device_);
+    for (std::size_t i = 0; i < last; ++i)
+      if (plan_.layers[i].is_kept) round.layers[place(i)] = results_[i]->rows(block.begin, block.count);
+    round.layers[place(last)] = out;
     round.logits = unit_.of(model_.head(round.layers, {}));
     counter_.add(round.logits, view.y);
   }

@@ -12,6 +12,9 @@ namespace salient {
 /// batch loader as one-hop batches with all neighbours, so sampling them, gathering their rows and copying them
 /// overlaps with the computation.
 ///
+/// Of a typed graph the model's input() comes first, once for each node, on blocks of nodes alone; blocks of later
+/// layers have no features, and read rows of the result before theirs, whatever the types.
+///
 /// Feature rows that options.data says are partitioned come from the ranks that own them, with the blocks of the first
 /// layer; later layers read results of the layer before, which every host has.
 ///

@@ -3,29 +3,64 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "core/error.h"
 #include "core/growth.h"
 #include "core/host/machine.h"
 #include "core/number_text.h"
 #include "engine/comm/agreement.h"
+#include "engine/infer/node_rows.h"
 #include "models/batch_view.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
 namespace {
 
+/// The first node of the target type with features of zeros: what the model's input() reads, and beside it what a hop
+/// to this node alone has of types, in slots without entries.
+void add_types_of_one_node(const Dataset& dataset, BatchView& view, HopView& hop) {
+  const GraphSchema& schema = dataset.types;
+  const auto target = static_cast<std::size_t>(schema.target_type);
+  const auto num_rows = static_cast<std::int64_t>(dataset.slots->num_slots[target]);
+  const at::TensorOptions ints = hop.indptr.options(), floats = ints.dtype(at::kFloat);
+  const at::Tensor first = at::full({1}, static_cast<std::int64_t>(dataset.first_target()), ints.dtype(at::kLong));
+  view.nodes = first.to(at::kInt);
+  TypedHop typed{at::full({2}, num_rows, ints), at::zeros({num_rows}, ints), at::empty({0}, ints)};
+  typed.row_begin[0] = 0;
+  typed.relation_begin.assign(schema.relations.size() + 1, 0);
+  for (std::size_t t = 0; t < schema.node_types.size(); ++t) {
+    const std::int64_t count = t == target ? 1 : 0;
+    const int dim = schema.node_types[t].features.dim;
+    typed.nodes_of_type.push_back(at::zeros({count}, ints));
+    typed.num_src_of_type.push_back(count);
+    typed.num_dst_of_type.push_back(count);
+    view.types.push_back({typed.nodes_of_type[t], dim > 0 ? InputRows(at::zeros({count, dim}, floats)) : InputRows()});
+  }
+  hop.indptr = at::zeros({num_rows + 1}, ints);
+  hop.typed = std::move(typed);
+}
+
 /// The width of every layer's result, from a graph of one node without neighbours.
-std::vector<std::size_t> widths_of(Model& model, std::int64_t in_dim, at::Device device) {
+std::vector<std::size_t> widths_of(Model& model, const Dataset& dataset, at::Device device) {
   const auto on = [&](at::ScalarType type) { return at::TensorOptions(device).dtype(type); };
-  const HopView hop{1, 1, at::zeros({2}, on(at::kInt)), at::empty({0}, on(at::kInt)), at::zeros({1, 2}, on(at::kInt))};
-  at::Tensor x = at::zeros({1, in_dim}, on(at::kFloat));
+  HopView hop{1, 1, at::zeros({2}, on(at::kInt)), at::empty({0}, on(at::kInt)), at::zeros({1, 2}, on(at::kInt))};
+  at::Tensor x;
   std::vector<std::size_t> widths;
+  if (dataset.types.is_typed()) {
+    BatchView view;
+    add_types_of_one_node(dataset, view, hop);
+    x = model.input(view).dense();
+    widths.push_back(static_cast<std::size_t>(x.size(1)));
+  } else {
+    x = at::zeros({1, dataset.feature_dim}, on(at::kFloat));
+  }
   for (int i = 0; i < model.num_layers(); ++i) {
     x = model.layer(i, hop, x, {});
     widths.push_back(static_cast<std::size_t>(x.size(1)));
@@ -33,11 +68,28 @@ std::vector<std::size_t> widths_of(Model& model, std::int64_t in_dim, at::Device
   return widths;
 }
 
-/// Of the input of the first layer: `num_rows` feature rows at most.
+/// The most of measure(shape, sparse table, nodes) of the types of a data set; a plain one is one type.
+template <class Measure>
+std::size_t most_of_types(const Dataset& dataset, Measure measure) {
+  if (!dataset.types.is_typed()) return measure(dataset.feature_shape(), dataset.sparse_features, dataset.num_nodes());
+  std::size_t most = 0;
+  for (std::size_t t = 0; t < dataset.types.node_types.size(); ++t)
+    most = std::max(most, measure(dataset.types.node_types[t].features, dataset.type_features[t].sparse,
+                                  static_cast<std::size_t>(dataset.types.node_types[t].count)));
+  return most;
+}
+
+std::size_t gathered_bytes(const FeatureShape& shape) {
+  return static_cast<std::size_t>(shape.dim) * size_of(gathered_type(shape.type));
+}
+
+/// Of the first that reads features: `num_rows` feature rows at most.
 std::size_t bytes_of_rows(const Dataset& dataset, std::size_t num_rows) {
-  if (!dataset.has_sparse_features()) return num_rows * dataset.gathered_row_bytes();
-  return (num_rows + 1) * sizeof(LocalId) +
-         dataset.sparse_features.longest.num_values(num_rows) * (sizeof(LocalId) + size_of(dataset.feature_type));
+  return most_of_types(dataset, [&](const FeatureShape& shape, const SparseRowTable& sparse, std::size_t) {
+    if (!shape.is_sparse()) return num_rows * gathered_bytes(shape);
+    return (num_rows + 1) * sizeof(LocalId) +
+           sparse.longest.num_values(num_rows) * (sizeof(LocalId) + size_of(shape.type));
+  });
 }
 
 /// Bytes of all results that live while a layer is computed: its input, its own, and what is kept.
@@ -57,10 +109,13 @@ std::int64_t peak_bytes(const ExactPlan& plan) {
 /// Finds out which memory the plan takes, by place and type of the activations.
 class MemoryOfPlan {
  public:
-  MemoryOfPlan(ExactPlan& plan, const Dataset& dataset, const ExactOptions& options, bool on_gpu)
+  MemoryOfPlan(ExactPlan& plan, const Dataset& dataset, const CsrGraph& rows, const ExactOptions& options, bool on_gpu)
       : plan_(plan), options_(options), on_gpu_(on_gpu) {
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-      most_rows_ = std::max(most_rows_, largest_block(dataset.graph, plan.needed.after(i), plan.layers[i].blocks));
+      if (plan.model_layer(i) >= 0)
+        most_rows_ = std::max(most_rows_, largest_block(rows, plan.needed.after(i), plan.layers[i].blocks));
+      else if (!plan.layers[i].blocks.empty())
+        most_rows_ = plan.layers[i].blocks.front().count;
       if (i + 1 < plan.layers.size()) width_ = std::max(width_, plan.layers[i].width);
     }
     most_rows_ = std::min(most_rows_, dataset.num_nodes());
@@ -118,18 +173,23 @@ class MemoryOfPlan {
   std::int64_t nodes_bytes_ = 0;
 };
 
-/// Nodes and blocks of every layer.
-void lay_out(ExactPlan& plan, const Model& model, const Dataset& dataset, std::span<const NodeId> targets,
-             const ExactOptions& options, const std::vector<std::size_t>& widths) {
+/// Nodes and blocks of every layer. @param rows  of the data set's nodes
+void lay_out(ExactPlan& plan, const ModelOnRanks& ranks, const Dataset& dataset, const CsrGraph& rows,
+             std::span<const NodeId> targets, const ExactOptions& options) {
+  const Model& model = ranks.model;
+  const std::vector<std::size_t> widths = widths_of(ranks.model, dataset, ranks.device.torch_device());
   std::size_t hidden_bytes = 0;  // of a row of the widest result that is another layer's input
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) hidden_bytes = std::max(hidden_bytes, widths[i] * sizeof(float));
   const std::size_t row_bytes = std::max({hidden_bytes, mean_row_bytes(dataset), options.least_row_bytes});
-  plan.needed = find_needed_nodes(dataset.graph, targets, model.num_layers());
+  const std::size_t max_rows = std::max<std::size_t>(1, options.block_bytes / row_bytes);
+  plan.has_input = dataset.types.is_typed();
+  plan.needed = find_needed_nodes(rows, targets, static_cast<int>(widths.size()));
   for (std::size_t i = 0; i < widths.size(); ++i)
     plan.layers.push_back({.width = widths[i],
-                           .blocks = cut_blocks(dataset.graph, plan.needed.after(i),
-                                                std::max<std::size_t>(1, options.block_bytes / row_bytes)),
-                           .is_kept = model.head_reads_all_layers() || static_cast<int>(i) + 1 == options.kept_layer});
+                           .blocks = plan.model_layer(i) < 0 ? cut_evenly(plan.needed.num_after[i], max_rows)
+                                                             : cut_blocks(rows, plan.needed.after(i), max_rows),
+                           .is_kept = model.head_reads_all_layers() ||
+                                      (options.kept_layer > 0 && plan.model_layer(i) + 1 == options.kept_layer)});
 }
 
 struct Place {
@@ -184,8 +244,10 @@ std::size_t slowest_of_all_ranks(std::size_t mine, Communicator& comm) {
 }  // namespace
 
 std::size_t mean_row_bytes(const Dataset& dataset) {
-  if (!dataset.has_sparse_features()) return dataset.gathered_row_bytes();
-  return dataset.feature_bytes() / std::max<std::size_t>(1, dataset.num_nodes());
+  return most_of_types(dataset, [](const FeatureShape& shape, const SparseRowTable& sparse, std::size_t num_nodes) {
+    if (!shape.is_sparse()) return gathered_bytes(shape);
+    return static_cast<std::size_t>(sparse.num_bytes(size_of(shape.type))) / std::max<std::size_t>(1, num_nodes);
+  });
 }
 
 ExactOptions exact_options_for(const ComputeDevice& device, int workers, int slots) {
@@ -200,16 +262,17 @@ ExactOptions exact_options_for(const ComputeDevice& device, int workers, int slo
 
 ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset, std::span<const NodeId> targets,
                                const ExactOptions& options) {
-  Model& model = ranks.model;
   const at::NoGradGuard no_gradients;
-  model.eval();
+  ranks.model.eval();
   ExactPlan plan;
   std::optional<MemoryOfPlan> memory;
   std::size_t place = 0;
   const bool on_gpu = ranks.device.is_cuda();
+  require(!on_gpu || !dataset.types.is_typed(), "typed graphs are computed exactly on CPUs");
   together(ranks.comm, [&] {
-    lay_out(plan, model, dataset, targets, options, widths_of(model, dataset.feature_dim, ranks.device.torch_device()));
-    memory.emplace(plan, dataset, options, on_gpu);
+    const NodeRows rows(dataset.graph);
+    lay_out(plan, ranks, dataset, rows.graph(), targets, options);
+    memory.emplace(plan, dataset, rows.graph(), options, on_gpu);
     place = choose_place(plan, *memory, options, on_gpu);
   });
   place = slowest_of_all_ranks(place, ranks.comm);
@@ -222,11 +285,15 @@ ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset
   return plan;
 }
 
+std::string ExactPlan::name_of_layer(std::size_t i) const {
+  return model_layer(i) < 0 ? "input" : "layer " + std::to_string(model_layer(i) + 1);
+}
+
 std::string to_text(const ExactPlan& plan) {
   std::string text = "exact inference:";
   for (std::size_t i = 0; i < plan.layers.size(); ++i)
-    text += std::string(i == 0 ? " " : ", ") + "layer " + std::to_string(i + 1) + " for " +
-            std::to_string(plan.needed.num_after[i]) + " nodes in " + std::to_string(plan.layers[i].blocks.size()) +
+    text += (i == 0 ? " " : ", ") + plan.name_of_layer(i) + " for " + std::to_string(plan.needed.num_after[i]) +
+            " nodes in " + std::to_string(plan.layers[i].blocks.size()) +
             (plan.layers[i].blocks.size() == 1 ? " block" : " blocks");
   return text + "\nactivations: " + gigabytes(plan.activation_bytes) + " in " + to_text(plan.storage) + ", " +
          name_of(plan.type) + "; blocks: up to " + gigabytes(plan.block_bytes) + ", " + gigabytes(plan.slab_bytes) +

@@ -15,6 +15,7 @@
 #include "engine/infer/needed_nodes.h"
 #include "engine/infer/row_blocks.h"
 #include "loaders/residency.h"
+#include "sampler/sampling_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -34,11 +35,13 @@ struct ExactOptions {
   Launch launch{};  ///< of run_ranks(): which ranks share a host; the default is one rank alone
   int workers = 1;
   int slots = 4;
-  int waiting = 0;     ///< blocks beside those of `slots` whose rows are on their way from other ranks
-  int kept_layer = 0;  ///< InferenceRound::layers holds the result of this layer, from 1; 0 = of none
+  int waiting = 0;      ///< blocks beside those of `slots` whose rows are on their way from other ranks
+  int kept_layer = 0;   ///< InferenceRound::layers holds the result of this layer, from 1; 0 = of none
+  SamplingRule rule{};  ///< of a typed graph: relations with fanout 0 at a hop have no part in its layer, all others
+                        ///< have all their entries; empty = all of all
 };
 
-/// Of the data set's feature rows; of dense ones exact.
+/// Of the data set's feature rows; of dense ones exact. Of a typed graph those of the type that has the largest.
 std::size_t mean_row_bytes(const Dataset& dataset);
 
 /// Budgets of four fifths of the memory that is free now, within the limits of control groups.
@@ -52,6 +55,7 @@ struct ExactPlan {
     bool is_kept = false;  ///< until the last layer is done, because the head or the caller reads it
   };
   NeededNodes needed{};
+  bool has_input = false;  ///< of a typed graph: the first of `layers` is the model's input()
   std::vector<Layer> layers{};
   std::int64_t activation_bytes = 0;  ///< of all layers that live at the same time, at most
   std::int64_t block_bytes = 0;       ///< rows of the largest block, of the widest layer
@@ -60,9 +64,15 @@ struct ExactPlan {
   int slots = 0;                      ///< blocks in flight on each rank: fewer than asked for where memory is short
   ActivationStorage storage = ActivationStorage::kMemory;
   ActivationDtype type = ActivationDtype::kF32;
+
+  /// @return  which of the model's layers layers[i] is, from 0; -1 = its input()
+  int model_layer(std::size_t i) const { return static_cast<int>(i) - (has_input ? 1 : 0); }
+  std::string name_of_layer(std::size_t i) const;  ///< "layer 1", "input"
 };
 
-/// Walks the graph backwards from the targets and measures the model's layers. The blocks depend on graph, targets,
+/// Walks the graph backwards from the targets and measures the model's layers. Of a typed graph it walks all relations,
+/// and the model's input() is a layer, which makes a row of each node from that node alone, so that layers read rows of
+/// one width whatever the type. The blocks depend on graph, targets,
 /// model and block_bytes alone, so neither ranks nor slots change a bit of the result on a CPU; the type does.
 ///
 /// Of these the first whose memory suffices, and which the options allow; of files the last one always does:
@@ -74,6 +84,7 @@ struct ExactPlan {
 ///   file         f16
 ///
 /// The model is left in evaluation mode. Collective.
+/// @param dataset  on a GPU without node types
 /// @throws RankError{kDeviceMemory} when options.storage is GPU memory and that does not suffice;
 ///         RankError{kHostMemory} when host memory does not suffice for blocks, or for activations that must be there.
 ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset, std::span<const NodeId> targets,

@@ -27,6 +27,13 @@ std::vector<RowBlock> cut_blocks(const CsrGraph& graph, std::span<const NodeId> 
   return blocks;
 }
 
+std::vector<RowBlock> cut_evenly(std::size_t num_nodes, std::size_t max_rows) {
+  std::vector<RowBlock> blocks;
+  for (std::size_t begin = 0; begin < num_nodes; begin += max_rows)
+    blocks.push_back({begin, std::min(max_rows, num_nodes - begin)});
+  return blocks;
+}
+
 std::size_t largest_block(const CsrGraph& graph, std::span<const NodeId> nodes, std::span<const RowBlock> blocks) {
   std::size_t most = 0;
   for (const RowBlock& block : blocks) {

@@ -21,6 +21,9 @@ struct RowBlock {
 /// Determinism: depends on the arguments alone, not on ranks, so that equal blocks give equal bits.
 std::vector<RowBlock> cut_blocks(const CsrGraph& graph, std::span<const NodeId> nodes, std::size_t max_rows);
 
+/// Blocks of `max_rows` nodes, the last one of what is left: where a node takes no row but its own.
+std::vector<RowBlock> cut_evenly(std::size_t num_nodes, std::size_t max_rows);
+
 /// The most rows that one of these blocks may read.
 std::size_t largest_block(const CsrGraph& graph, std::span<const NodeId> nodes, std::span<const RowBlock> blocks);
 

@@ -15,8 +15,10 @@
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/loader_predictions.h"
 #include "engine/infer/sampled_inference.h"
+#include "engine/plan/graph_types_of.h"
 #include "models/batch_view.h"
 #include "models/model.h"
+#include "store/synthetic_typed.h"
 #include "tests/support/datasets.h"
 
 namespace salient::test {
@@ -45,13 +47,29 @@ inline Dataset dataset_with_small_features(NodeId num_nodes, double mean_degree,
   return dataset;
 }
 
+/// 400 papers with features, which are targets and come behind 150 authors without any; fields lead nowhere but to
+/// papers, which lead to them.
+inline Dataset typed_dataset(FeatureType type) {
+  return make_synthetic_dataset(
+      SyntheticTypedOptions{
+          .name = "typed",
+          .types = {{"author", 150, 0}, {"paper", 400, 7}, {"field", 60, 3}},
+          .edges = {{1, 1, "cites", 900, 30, 30}, {0, 1, "writes", 800, 20, 20}, {1, 2, "in", 500, 9, 90}},
+          .target_type = 1,
+          .num_classes = 5,
+          .split = {150, 100, 100},
+          .feature_type = type,
+          .feature_signal = 2},
+      /*num_threads=*/1);
+}
+
 /// Every model, and "MODEL/NORM/residual|plain/JK/HEADS" for choices that change what layers and heads read. "gcn-row"
 /// and "gin-scaled" are the other kind of sum.
 inline std::vector<std::string> model_variants() {
   std::vector<std::string> variants;
   for (const auto& [kind, name] : names_of(ModelKind{})) variants.emplace_back(name);
   variants.insert(variants.end(), {"sage/batch/residual/cat/1", "gat/layer/residual/max/4", "gin/none/plain/cat/1",
-                                   "gcn-row", "gin-scaled"});
+                                   "gcn-row", "gin-scaled", "rgat/layer/residual/cat/4", "hgt/none/plain/max/4"});
   return variants;
 }
 
@@ -80,12 +98,25 @@ inline ModelOptions options_of_variant(const std::string& variant) {
   return options;
 }
 
+/// What a model of this kind takes: dataset_with_small_features() or typed_dataset().
+inline Dataset dataset_for(const std::string& variant, FeatureType type) {
+  return is_typed(options_of_variant(variant).kind) ? typed_dataset(type)
+                                                    : dataset_with_small_features(400, 6, 7, type);
+}
+
+/// Of a typed graph those of the target type.
+inline std::vector<NodeId> every_target(const Dataset& dataset) {
+  std::vector<NodeId> nodes = all_nodes(dataset);
+  if (!dataset.types.is_typed()) return nodes;
+  const auto first = nodes.begin() + dataset.first_target();
+  return {first, first + static_cast<std::ptrdiff_t>(dataset.types.target().count)};
+}
+
 /// A model that has seen a few batches: norms have statistics of their own.
 inline std::shared_ptr<Model> model_with_history(const std::string& variant, const Dataset& dataset) {
   ModelOptions options = options_of_variant(variant);
-  options.in_dim = dataset.feature_dim;
   options.num_classes = dataset.num_classes;
-  const auto model = make_model(options);
+  const auto model = make_model(fitted_to(options, dataset));
   const at::NoGradGuard no_gradients;
   const SamplingRule rule{{3, 3, 3}};
   BatchLoader loader(dataset, {.rule = rule, .degrees = degrees_for(model->reads_degrees())});
@@ -120,10 +151,9 @@ Found collect(int layer, Infer&& infer) {
 
 inline ComputeDevice on_the_cpu() { return ComputeDevice::choose(DeviceKind::kCpu, 0, 1); }
 
-inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, int fanout, int layer = 0,
-                     const ComputeDevice& device = on_the_cpu(), const ResidentView& data = {}) {
+inline Found sampled_by(const SamplingRule& rule, Model& model, const Dataset& dataset, std::span<const NodeId> nodes,
+                        int layer = 0, const ComputeDevice& device = on_the_cpu(), const ResidentView& data = {}) {
   const auto comm = make_self_communicator();
-  const SamplingRule rule{std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout)};
   LoaderPredictions predictions(
       dataset,
       {.rule = rule, .degrees = degrees_for(model.reads_degrees()), .to_device = device.is_cuda(), .data = data},
@@ -131,6 +161,12 @@ inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeI
   return collect(layer, [&](const OnRound& on_round) {
     return sampled_inference({model, device, *comm}, predictions, nodes, {.batch_size = 64}, on_round);
   });
+}
+
+inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, int fanout, int layer = 0,
+                     const ComputeDevice& device = on_the_cpu(), const ResidentView& data = {}) {
+  const std::vector<int> fanouts(static_cast<std::size_t>(model.num_layers()), fanout);
+  return sampled_by({fanouts}, model, dataset, nodes, layer, device, data);
 }
 
 inline Found exact(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, const ExactOptions& options,

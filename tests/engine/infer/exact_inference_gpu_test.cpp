@@ -23,6 +23,7 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
   std::vector<NodeId> targets(700);
   std::iota(targets.begin(), targets.end(), NodeId{900});
   for (const std::string& variant : test::model_variants()) {
+    if (is_typed(test::options_of_variant(variant).kind)) continue;  // on CPUs alone
     ExactOptions options;
     options.host_budget = std::int64_t{1} << 40;
     options.block_bytes = 200000;

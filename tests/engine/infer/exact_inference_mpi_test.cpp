@@ -23,11 +23,11 @@ namespace {
 TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
   const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
-  const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF16);
-  std::vector<NodeId> targets(150);
-  std::iota(targets.begin(), targets.end(), NodeId{100});
   const auto rank = static_cast<std::size_t>(comm->rank()), size = static_cast<std::size_t>(comm->size());
-  for (const std::string& variant : test::model_variants())
+  for (const std::string& variant : test::model_variants()) {
+    const Dataset dataset = test::dataset_for(variant, FeatureType::kF16);
+    std::vector<NodeId> targets(150);
+    std::iota(targets.begin(), targets.end(), dataset.first_target() + 100);
     for (const auto& [storage, type] : {std::pair(ActivationStorage::kMemory, ActivationDtype::kF32),
                                         std::pair(ActivationStorage::kFile, ActivationDtype::kF16)})
       for (const int ranks_on_host : {comm->size(), 2, 1}) {
@@ -55,6 +55,7 @@ TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
                    counts.nodes == alone.counts.nodes && counts.labelled == alone.counts.labelled;
         EXPECT_TRUE(on_all_ranks(*comm, is_right)) << variant << ", " << ranks_on_host << " ranks per host";
       }
+  }
 }
 
 TEST(ExactInferenceOnRanks, GetsRowsOfPartsFromTheirOwners) {

@@ -21,6 +21,10 @@ TEST(RowBlocks, AreBoundedButForAHub) {
   EXPECT_EQ(largest_block(star.view(), nodes, blocks), 101U);
   EXPECT_EQ(cut_blocks(star.view(), nodes, 1000).size(), 1U);
   EXPECT_TRUE(cut_blocks(star.view(), {}, 10).empty());
+  EXPECT_EQ(cut_evenly(7, 3).size(), 3U);
+  EXPECT_EQ(cut_evenly(7, 3).back().begin, 6U);
+  EXPECT_EQ(cut_evenly(7, 3).back().count, 1U);
+  EXPECT_TRUE(cut_evenly(0, 3).empty());
 }
 
 }  // namespace
