@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/workbench_gpu.sh - the kernel workbench on a machine with a GPU: tests, baselines, many runs side by side.
 #
-#   scripts/workbench_gpu.sh test                    start kernels are correct, attacks are rejected; a few minutes
+#   scripts/workbench_gpu.sh test [start|attacks]    start kernels are correct (5 minutes), attacks are rejected
 #   scripts/workbench_gpu.sh baselines FILE          start kernels and torch's operators timed; FILE is for `report`
 #   scripts/workbench_gpu.sh start RUNS NAME...      a run RUNS/NAME each, up to its first request; NAME is CASE-METHOD
 #                                                    or CASE-METHOD.LABEL
@@ -72,7 +72,7 @@ pack() {
 
 case $1 in
   test)
-    python3 "$here/tests/cuda_backend_gpu_test.py" "$kernels" "$cases" "$here/tests/cuda_fixtures"
+    python3 "$here/tests/cuda_backend_gpu_test.py" "$kernels" "$cases" "$here/tests/cuda_fixtures" "${@:2}"
     ;;
   baselines)
     [ $# = 2 ] || die "baselines FILE"
