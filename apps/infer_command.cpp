@@ -100,7 +100,7 @@ InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
   if (options.data.dataset.empty()) options.data.dataset = run.data.dataset;
   if (options.data.root.empty()) options.data.root = run.data.root;
   if (sampled.fanout.empty() && !options.exact) sampled.fanout = run.evaluation.fanout;
-  if (sampled.fanout_of.empty() && !options.exact) sampled.fanout_of = run.batches.fanout_of;
+  if (sampled.fanout_of.empty()) sampled.fanout_of = run.batches.fanout_of;
   if (!sampled.draw) sampled.draw = run.batches.draw;
   if (sampled.batch_size == 0) sampled.batch_size = run.evaluation.batch_size;
   if (sampled.seed < 0) sampled.seed = run.seed;

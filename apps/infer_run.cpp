@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/new_node_predictions.h"
 #include "core/console/log.h"
@@ -143,6 +144,9 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
     exact.least_row_bytes = static_cast<std::size_t>(run.dataset.feature_dim) * sizeof(float);
   exact.launch = session.launch;
   exact.kept_layer = run.options.results.embeddings;
+  const auto num_layers = static_cast<std::size_t>(run.trained_with.model.num_layers);
+  exact.rule = with_fanouts_of({.fanouts = std::vector<int>(num_layers, kAllNeighbors)}, run.options.sampled.fanout_of,
+                               run.dataset.types);
   const ModelOnRanks ranks{*run.trained.model, session.device, *session.comm};
   if (run.options.machine.features == Residency::kPartitioned) {
     require_rows_for_head(run);

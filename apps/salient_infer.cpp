@@ -100,11 +100,11 @@ void select_nodes_together(InferRun& run) {
 }
 
 /// Of a typed graph.
-void require_sampled(const InferOptions& options, const Dataset& dataset) {
+void require_possible(const InferOptions& options, const Dataset& dataset, const ComputeDevice& device) {
   if (!dataset.types.is_typed()) return;
   const std::string has = dataset.name + " has node types: ";
-  if (options.exact)
-    fail(ErrorKind::kUsage, has + "--exact is of plain graphs; --fanout -1 a layer keeps all neighbours");
+  if (options.exact && device.is_cuda())
+    fail(ErrorKind::kUsage, has + "--exact is then computed on CPUs alone; use --device cpu");
   if (!options.added.nodes.empty()) fail(ErrorKind::kUsage, has + "--new-nodes are of plain graphs");
   (void)options.sampled.rule(dataset.types);
 }
@@ -132,7 +132,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                                   .features = options.match_features},
                                  open_dataset_together(session, options.data, options.machine));
   run.dataset = std::move(fitted.dataset);
-  together(*session.comm, [&] { require_sampled(options, run.dataset); });
+  together(*session.comm, [&] { require_possible(options, run.dataset, session.device); });
   run.unknown_classes = std::move(fitted.unknown_classes);
   run.trained = open_trained_model(*session.comm, session.device,
                                    {options.run, options.checkpoint, trained_with, run.numerics}, run.dataset);

@@ -104,8 +104,38 @@ class TypedGraphs(programs.ProgramTest):
         self.assertEqual((self.work / "some/logits.npy").read_bytes(), (self.work / "rows/logits.npy").read_bytes())
         infer = ["--run", self.work / "ids", *programs.QUIET, "--out", self.work / "none"]
         self.refused(65, "no node has this id", program="salient-infer", args=[*infer, "--nodes", own_id(NUM_PAPERS)])
-        self.refused(2, "--exact", "node types", program="salient-infer", args=[*infer, "--exact"])
+        self.refused(2, "node types", "--new-nodes", program="salient-infer",
+                     args=[*infer, "--new-nodes", self.work / "papers.csv"])
         self.refused(2, "no such relation", program="salient-infer", args=[*infer, "--fanout-of", "a:b:c=1,1"])
+
+    def logits(self, name, *more, out):
+        self.infer(name, "--nodes", "all", *more, out=out)
+        return npy.read(self.work / out / "logits.npy").values
+
+    def assert_close(self, found, expected):
+        self.assertEqual(len(found), len(expected))
+        self.assertLess(max(abs(a - b) for a, b in zip(found, expected)), 1e-5)
+
+    def test_exact_predictions_are_those_of_all_neighbours(self):
+        blocks = ["--block-mb", 1, "--workers", 3, "--threads", 2]
+        for model in TYPED:
+            with self.subTest(model=model):
+                self.train("exact", "--epochs", 1, model=model)
+                sampled = self.logits("exact", "--fanout", "-1,-1", out="sampled")
+                self.assert_close(self.logits("exact", "--exact", out="layers"), sampled)
+                self.assert_close(self.logits("exact", "--exact", *blocks, out="blocks"), sampled)
+        report = json.loads((self.work / "blocks/inference.json").read_text())
+        self.assertEqual(report["neighbours"], "all")
+        on_ranks = self.work / "ranks"
+        if PROGRAMS.launch:
+            run("salient-infer", "--run", self.work / "exact", "--nodes", "all", "--exact", "--out", on_ranks,
+                *programs.QUIET, ranks=2, expect=0)
+            self.assert_close(npy.read(on_ranks / "logits.npy").values, sampled)
+
+    def test_exact_predictions_leave_out_relations_as_training_does(self):
+        self.train("left", "--epochs", 1, "--fanout-of", "subject:rev_about:paper=0,0")
+        expected = self.logits("left", "--fanout", "-1,-1", out="sampled")
+        self.assert_close(self.logits("left", "--exact", out="layers"), expected)
 
     def test_a_resumed_run_ends_with_the_same_bits(self):
         self.train("whole")
