@@ -70,7 +70,12 @@ SyntheticOptions nodes_of(const SyntheticTypedOptions& options, std::size_t t) {
 /// The arrays behind a generated Dataset.
 struct GeneratedTypes {
   explicit GeneratedTypes(std::shared_ptr<HostMemory> source)
-      : memory(std::move(source)), graph(memory.get()), labels(UnsetHugePageAllocator<std::int32_t>(memory.get())) {}
+      : memory(std::move(source)),
+        graph(memory.get()),
+        labels(UnsetHugePageAllocator<std::int32_t>(memory.get())),
+        split{nodes(), nodes(), nodes()} {}
+  using Nodes = UnsetHugeVector<NodeId>;
+  Nodes nodes() const { return Nodes(UnsetHugePageAllocator<NodeId>(memory.get())); }
   UnsetHugeVector<std::byte> rows() const {
     return UnsetHugeVector<std::byte>(UnsetHugePageAllocator<std::byte>(memory.get()));
   }
@@ -79,7 +84,7 @@ struct GeneratedTypes {
   CsrArrays graph;
   std::vector<UnsetHugeVector<std::byte>> features{};  // by type
   UnsetHugeVector<std::int32_t> labels;
-  std::array<std::vector<NodeId>, 3> split{};
+  std::array<Nodes, 3> split;
 };
 
 /// Generates rows of slots: those of relation r are of the ends of its edges, forward or reverse.
@@ -173,13 +178,15 @@ void write_nodes(const SyntheticTypedOptions& options, const SlotTable& slots, G
       });
     }
     if (static_cast<int>(t) != options.target_type) continue;
-    made.split = nodes.split();
+    const std::array<std::vector<NodeId>, 3> split = nodes.split();
     made.labels.assign(of_type.num_nodes, -1);
-    for (std::vector<NodeId>& part : made.split)
-      for (NodeId& node : part) {
+    for (std::size_t part = 0; part < split.size(); ++part) {
+      made.split[part].assign(split[part].begin(), split[part].end());
+      for (NodeId& node : made.split[part]) {
         made.labels[node] = nodes.label_of(node);
         node += static_cast<NodeId>(slots.node_begin[t]);
       }
+    }
   }
 }
 
