@@ -15,6 +15,7 @@
 #include "apps/open_named_dataset.h"
 #include "apps/predictor_batches.h"
 #include "apps/run_config.h"
+#include "apps/selected_nodes.h"
 #include "apps/session.h"
 #include "apps/trained_on.h"
 #include "core/error.h"
@@ -44,10 +45,12 @@ std::optional<c10::Stream> stream_of_thread(c10::Device device) {
 
 void check_nodes(std::span<const NodeId> nodes, const Dataset& dataset) {
   std::unordered_set<NodeId> seen;
+  const NodeId first = dataset.first_target();
+  const std::size_t end = first + num_targets(dataset);
   for (const NodeId node : nodes) {
-    if (node >= dataset.num_nodes())
-      fail(ErrorKind::kUsage, "node " + std::to_string(node) + ": " + dataset.name + " has nodes 0 to " +
-                                  std::to_string(dataset.num_nodes() - 1));
+    if (node < first || node >= end)
+      fail(ErrorKind::kUsage, "node " + std::to_string(node) + ": " + dataset.name + " has nodes " +
+                                  std::to_string(first) + " to " + std::to_string(end - 1));
     if (!seen.insert(node).second) fail(ErrorKind::kUsage, "node " + std::to_string(node) + " is there twice");
   }
 }
@@ -90,7 +93,8 @@ struct Predictor::Impl {
                        .is_other_data_meant = !options.dataset.empty(),
                        .features = options.match_features},
                       open_named_dataset(options.dataset.empty() ? trained_with.data.dataset : options.dataset,
-                                         options.data_root.empty() ? trained_with.data.root : options.data_root))
+                                         options.data_root.empty() ? trained_with.data.root : options.data_root,
+                                         FeatureFile::kNeeded, options.graphs))
         .dataset;
   }
 
@@ -99,11 +103,12 @@ struct Predictor::Impl {
     if (!are_fanouts(fanouts) || std::ssize(fanouts) != trained_with.model.num_layers)
       fail(ErrorKind::kUsage, "fanouts: " + std::to_string(trained_with.model.num_layers) +
                                   " numbers, one per layer of the run's model, each 1 to 65535 or -1");
-    return {.rule = {fanouts, trained_with.batches.draw},
-            .degrees = degrees_for(reads_degrees(trained_with.model)),
-            .num_workers = machine.workers,
-            .num_slots = machine.slots,
-            .to_device = device.is_cuda()};
+    return {
+        .rule = with_fanouts_of({fanouts, trained_with.batches.draw}, trained_with.batches.fanout_of, dataset.types),
+        .degrees = degrees_for(reads_degrees(trained_with.model)),
+        .num_workers = machine.workers,
+        .num_slots = machine.slots,
+        .to_device = device.is_cuda()};
   }
 
   std::vector<float> rows_of(std::span<const NodeId> nodes, int layer) {
@@ -121,6 +126,8 @@ struct Predictor::Impl {
   }
 
   std::vector<float> rows_of(std::span<const NewNodes> lists, int layer) {
+    if (dataset.types.is_typed())
+      fail(ErrorKind::kUsage, dataset.name + " has node types: new nodes are of plain graphs");
     const at::NoGradGuard no_gradients;
     const c10::OptionalStreamGuard on_stream(stream);
     const NewNodeBatch batch(dataset, lists,

@@ -13,6 +13,7 @@
 #include "core/device_kind.h"
 #include "engine/plan/step_kind.h"
 #include "store/dataset.h"
+#include "store/open_store.h"
 
 namespace salient {
 
@@ -21,6 +22,7 @@ struct PredictorOptions {
   std::string dataset{};                              ///< another one than the run's; fit_to_run() says which do
   FeatureMatch match_features = FeatureMatch::kName;  ///< how its columns are found
   std::string data_root{};                            ///< where data sets that have only a name are
+  GraphKind graphs = GraphKind::kPlain;               ///< kAny: a typed one, too; its nodes have the graph's ids
   std::string checkpoint = "best";                    ///< or "latest" | "epoch-NNNN"
   std::vector<int> fanouts{};          ///< neighbours kept per node and hop, the nodes' own hop first; -1 = all
   std::optional<DeviceKind> device{};  ///< none = a GPU where there is one
@@ -65,13 +67,14 @@ class Predictor {
 
   /// [nodes.size(), num_classes()] float32, row by row in the order of `nodes`; before the softmax. Of
   /// regression the values of the targets.
-  /// @param nodes  distinct
-  /// @throws Error{kUsage} for a node that the data set has not.
+  /// @param nodes  distinct; of a typed graph of the target type
+  /// @throws Error{kUsage} for a node that the data set has not, or that is of another type.
   std::vector<float> logits(std::span<const NodeId> nodes);
 
   /// The same of nodes that the data set lacks, [nodes.num_nodes(), num_classes()].
   /// Features are used as f32, also where the data set has f16 or fp8.
-  /// @throws Error{kUsage} for nodes that break the rules of NewNodes, or have more edges than max_new_edges.
+  /// @throws Error{kUsage} for nodes that break the rules of NewNodes, or have more edges than max_new_edges, and for
+  ///         any of a typed graph.
   std::vector<float> logits(const NewNodes& nodes) { return logits(std::span(&nodes, 1)); }
 
   /// The same of lists that do not know of each other, as one batch: their rows one behind the other.

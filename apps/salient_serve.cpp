@@ -19,6 +19,7 @@
 #include "apps/predictor.h"
 #include "apps/program.h"
 #include "apps/run_fields.h"
+#include "apps/selected_nodes.h"
 #include "apps/serve/access_log.h"
 #include "apps/serve/http_server.h"
 #include "apps/serve/listen.h"
@@ -62,6 +63,7 @@ Predictor open_predictor(const ServeOptions& options) {
                           .max_new_edges = options.max_edges};
   warn_of_threads("--threads", options.threads, num_usable_cores());
   warn_of_threads("--workers", options.workers, num_usable_cores());
+  wanted.graphs = GraphKind::kAny;
   wanted.dataset = options.dataset;
   wanted.match_features = options.match_features;
   wanted.data_root = options.data_root;
@@ -89,7 +91,7 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
                          .device = name_of(facts.device),
                          .max_nodes = max_nodes};
   return {.rules = {.lookup = lookup,
-                    .num_nodes = dataset.num_nodes(),
+                    .num_nodes = num_targets(dataset),
                     .feature_dim = static_cast<std::size_t>(dataset.feature_dim),
                     .task = dataset.task,
                     .num_classes = static_cast<std::size_t>(dataset.num_classes),
@@ -97,7 +99,8 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
                     .has_names = are_distinct(dataset.class_names),
                     .num_layers = facts.num_layers,
                     .last_hidden = facts.last_hidden,
-                    .raw_rows = raw_rows_of(dataset, dataset.name)},
+                    .raw_rows = raw_rows_of(dataset, dataset.name),
+                    .has_types = dataset.types.is_typed()},
           .names = {.task = dataset.task,
                     .ids = lookup.ids(),
                     .classes = dataset.class_names,
@@ -142,11 +145,16 @@ void serve(const ServeOptions& options) {
   Descriptor socket = listen_on(options.host, options.port);  // first: a port that is taken is said at once
   Predictor predictor = open_predictor(options);
   const Dataset& dataset = predictor.dataset();
-  const NodeLookup lookup(dataset);
-  const NodeId first = 0;
-  const std::span<const NodeId> some(&first, dataset.num_nodes() > 0 ? 1 : 0);
+  const NodeLookup lookup = lookup_of_targets(dataset);
+  const NodeId first = dataset.first_target();
+  const std::span<const NodeId> some(&first, num_targets(dataset) > 0 ? 1 : 0);
   Service service({.warm_up = [&] { (void)predictor.logits(some); },  // the first batch of a thread is the slowest
-                   .known = [&](auto nodes, int layer) { return predictor.logits_and_embeddings(nodes, layer); },
+                   .known =
+                       [&](auto rows, int layer) {
+                         std::vector<NodeId> nodes(rows.begin(), rows.end());
+                         for (NodeId& node : nodes) node += first;
+                         return predictor.logits_and_embeddings(nodes, layer);
+                       },
                    .added = [&](auto lists, int layer) { return predictor.logits_and_embeddings(lists, layer); }},
                   service_options(options, predictor, lookup));
   answer_requests(options, std::move(socket), service);

@@ -38,17 +38,12 @@ std::vector<NodeId> nodes_of_mask(const NpyFile& file, NodeId first) {
   return nodes;
 }
 
-NodeIds ids_of_targets(const Dataset& dataset) {
-  const NodeIds ids = NodeIds::of(dataset);
-  return dataset.types.is_typed() ? ids.part(dataset.first_target(), num_targets(dataset)) : ids;
-}
-
 /// The nodes of a list, in its order.
 class NodeList {
  public:
   NodeList(const Dataset& dataset, const NodeSelection& selection)
       : first_(dataset.first_target()),
-        lookup_(ids_of_targets(dataset), num_targets(dataset)),
+        lookup_(lookup_of_targets(dataset)),
         by_(selection.by.value_or(NodesBy::kId)),
         may_be_rows_(!selection.by && !lookup_.ids().empty()),
         is_taken_(num_targets(dataset), false) {}
@@ -150,6 +145,12 @@ std::vector<NodeId> nodes_of_word(const Dataset& dataset, const std::string& wor
 
 std::size_t num_targets(const Dataset& dataset) {
   return dataset.types.is_typed() ? static_cast<std::size_t>(dataset.types.target().count) : dataset.num_nodes();
+}
+
+NodeLookup lookup_of_targets(const Dataset& dataset) {
+  const NodeIds ids = NodeIds::of(dataset);
+  const std::size_t count = num_targets(dataset);
+  return {dataset.types.is_typed() ? ids.part(dataset.first_target(), count) : ids, count};
 }
 
 bool is_node_file(const std::string& what) {

@@ -20,6 +20,9 @@ struct NodeSelection {
 /// How many nodes can be predicted: of a typed graph those of the target type.
 std::size_t num_targets(const Dataset& dataset);
 
+/// Which of them is meant: rows from 0, and ids, are those of the target type, where the graph has types.
+NodeLookup lookup_of_targets(const Dataset& dataset);
+
 /// By its end: .npy, or a table .txt, .csv or .tsv, plain or .gz.
 bool is_node_file(const std::string& what);
 

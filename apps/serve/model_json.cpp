@@ -39,11 +39,13 @@ std::string model_json(const ModelFacts& facts, const Dataset& dataset, const No
   json["fanouts"] = facts.fanouts;
   json["precision"] = facts.precision;
   json["device"] = facts.device;
+  const bool is_typed = dataset.types.is_typed();
   json["dataset"] = {{"name", dataset.name},
                      {"fingerprint", dataset.fingerprint},
-                     {"nodes", dataset.num_nodes()},
+                     {"nodes", is_typed ? dataset.types.target().count : dataset.num_nodes()},
                      {"edges", dataset.graph.indices.size()},
                      {"ids", kind_of(ids)}};
+  if (is_typed) json["dataset"]["node_type"] = dataset.types.target().name;
   const char* const outputs = words_of(dataset.task).outputs;
   json["task"] = dataset.task == Task::kRegression ? "regression" : outputs;
   json[dataset.task == Task::kRegression ? outputs : "classes"] = {{"count", dataset.num_classes},

@@ -170,6 +170,7 @@ PredictRequest parse_request(std::string_view body, const RequestRules& rules) {
   const json& known = list_of(root, "nodes", "");
   const json& added = list_of(root, "new_nodes", "");
   if (known.empty() == added.empty()) refuse("either \"nodes\" or \"new_nodes\" must have nodes");
+  if (rules.has_types && !added.empty()) refuse("\"new_nodes\": the graph has node types, and takes none");
   if (known.size() + added.size() > rules.max_nodes)
     refuse(std::to_string(known.size() + added.size()) + " nodes; at most " + std::to_string(rules.max_nodes) +
            " a request");

@@ -27,6 +27,7 @@ struct RequestRules {
   int num_layers = 0;
   int last_hidden = 0;                ///< the layer that "embeddings": true means; 0 = there is none
   std::optional<RawRows> raw_rows{};  ///< none: features are not those of a table
+  bool has_types = false;             ///< of nodes: those of the target type are meant, and no new ones are taken
 };
 
 /// How a prediction has the probabilities of all classes or labels.

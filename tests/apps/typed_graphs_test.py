@@ -18,6 +18,7 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
 import programs
+import serving
 
 PROGRAMS = programs.Programs(sys.argv[1], sys.argv[3:])
 ACM = pathlib.Path(os.environ.get("SALIENT_TEST_DATA") or sys.argv[2]).resolve() / "heco-acm"
@@ -136,6 +137,30 @@ class TypedGraphs(programs.ProgramTest):
         self.train("left", "--epochs", 1, "--fanout-of", "subject:rev_about:paper=0,0")
         expected = self.logits("left", "--fanout", "-1,-1", out="sampled")
         self.assert_close(self.logits("left", "--exact", out="layers"), expected)
+
+    def test_a_server_answers_for_papers_by_their_own_ids(self):
+        self.train("served", "--epochs", 1)
+        self.infer("served", "--nodes", "all", "--fanout", "-1,-1", "--format", "csv", "--probabilities")
+        rows = list(csv.DictReader((self.work / "predictions/predictions.csv").read_text().splitlines()))
+        expected = {int(row["id"]): [float(row[name]) for name in row if name.startswith("prob_")] for row in rows}
+        with serving.Server(PROGRAMS.folder, self.work / "served", "--fanout", "-1,-1") as server:
+            papers = [140, 3, 0]
+            for body in ({"nodes": [own_id(p) for p in papers]}, {"nodes": papers, "nodes_by": "row"}):
+                found = server.predict({**body, "probabilities": True})
+                self.assertEqual([(answer["node"], answer["id"]) for answer in found],
+                                 [(p, str(own_id(p))) for p in papers])
+                for paper, answer in zip(papers, found):
+                    self.assert_close(answer["probabilities"], expected[own_id(paper)])
+            embedded = server.predict({"nodes": [own_id(3)], "embeddings": True})[0]["embedding"]
+            self.assertGreater(len(embedded), CLASSES)
+            for body, rule in (({"nodes": [own_id(NUM_PAPERS)]}, "no node has this id"),
+                               ({"nodes": [NUM_PAPERS], "nodes_by": "row"}, "149"),
+                               ({"new_nodes": [{"features": [0, 0], "neighbors": [own_id(3)]}]}, "node types")):
+                status, _, text = server.ask("POST", "/predict", json.dumps(body))
+                self.assertEqual(status, 400)
+                self.assertIn(rule, text)
+            about = json.loads(server.ask("GET", "/v1/model")[2])["dataset"]
+            self.assertEqual((about["nodes"], about["node_type"]), (NUM_PAPERS, "paper"))
 
     def test_a_resumed_run_ends_with_the_same_bits(self):
         self.train("whole")
