@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor
 
-from salient_gnn.dataset import MASKS, Dataset, Store, names_in
+from salient_gnn.dataset import Dataset, names_in
+from salient_gnn.nodes import MASKS, Store
 from salient_gnn.pyg_store import store_of
 
 if TYPE_CHECKING:

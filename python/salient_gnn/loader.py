@@ -18,8 +18,9 @@ from salient_gnn import _core, _threads
 from salient_gnn._arrays import integer_of, nodes_of, refuse_first, texts_of
 from salient_gnn.batch import Batch
 from salient_gnn.columns import StoreColumns, columns_of
-from salient_gnn.dataset import Dataset, Nodes
+from salient_gnn.dataset import Dataset
 from salient_gnn.keywords import KEYWORDS, own_keywords
+from salient_gnn.nodes import Nodes
 from salient_gnn.pinning import pinning_of
 from salient_gnn.typed_batch import TypedBatch
 from salient_gnn.typed_dataset import EdgeType, TypedDataset

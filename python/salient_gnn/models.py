@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from salient_gnn._runs import checkpoint_folder, trained_on
 from salient_gnn.batch import Layer
+from salient_gnn.run_module import RunModule
 from salient_gnn.typed_models import KINDS, TypedModel
 
 _REDUCTIONS = {"mean": "mean", "sum": "sum", "add": "sum"}
@@ -104,16 +105,11 @@ def read_safetensors(path: pathlib.Path) -> tuple[dict[str, Tensor], dict[str, s
     return tensors, metadata
 
 
-class TrainedModel(nn.Module):
+class TrainedModel(RunModule):
     """A stack of PyG's convolutions, with the options of salient-train: norm, residual, jk, aggr, heads."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        super().__init__()
-        self.config = config
-        self.kind: str = config["model"]
-        self.class_names: list[str] = []
-        self.column_names: list[str] = []
-        self.register_buffer("target_scales", None, persistent=False)  #: [2, T] means and deviations of a regression
+        super().__init__(config)
         widths = [config["in_dim"]] + [config["hidden_dim"]] * (config["num_layers"] - 1) + [config["num_classes"]]
         if self.kind == "sage-ri":
             self._make_sage_ri(widths)
@@ -125,9 +121,8 @@ class TrainedModel(nn.Module):
         reads_out = config["jk"] != "none" or self.kind == "gin"
         num_hidden = layers if reads_out else layers - 1
         pairs = list(zip(widths, [*widths[1:-1], hidden if reads_out else widths[-1]]))
-        norms: dict[str, Any] = {"none": nn.Identity, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}
         self.convs = nn.ModuleList(self._conv(*pair, i < num_hidden) for i, pair in enumerate(pairs))
-        self.norms = nn.ModuleList(norms[config["norm"]](hidden) for _ in range(num_hidden))
+        self.norms = self._norms(num_hidden)
         self.res_linears = nn.ModuleList(
             nn.Identity() if a == b else nn.Linear(a, b) for a, b in pairs[:num_hidden] if config["residual"]
         )
@@ -169,8 +164,7 @@ class TrainedModel(nn.Module):
         raise ValueError(f"model: '{self.kind}' is not known to this version")
 
     def forward(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> Tensor:
-        outputs = self.outputs(x, graph)
-        return outputs if self.target_scales is None else outputs * self.target_scales[1] + self.target_scales[0]
+        return self._in_units(self.outputs(x, graph))
 
     def outputs(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> Tensor:
         """forward(), but of a regression in units of the targets' deviations, from their means on: for training."""
@@ -189,11 +183,7 @@ class TrainedModel(nn.Module):
                 h = self.norms[i](h).relu()
             x = h
             collected.append(x[:num_seeds])
-        jumped = {
-            "none": lambda: collected[-1],
-            "cat": lambda: torch.cat(collected, -1),
-            "max": lambda: torch.stack(collected, -1).max(-1).values,
-        }[self.config["jk"]]()
+        jumped = self._jumped(collected)
         if self.kind == "gin":
             return self.lin2(self.lin1(jumped).relu())
         return self.lin(jumped) if hasattr(self, "lin") else jumped

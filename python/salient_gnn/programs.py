@@ -21,7 +21,7 @@ from torch import Tensor
 
 from salient_gnn._arrays import is_mask, nodes_of, tensor_of, texts_of
 from salient_gnn._table_files import as_text
-from salient_gnn.dataset import Store
+from salient_gnn.nodes import Store
 
 
 class ProgramError(RuntimeError):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from salient_gnn.batch import Slab
-from salient_gnn.dataset import MASKS
+from salient_gnn.nodes import MASKS
 
 if TYPE_CHECKING:
     from torch_geometric.data import HeteroData

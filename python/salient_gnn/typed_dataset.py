@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from salient_gnn import _core
-from salient_gnn.dataset import Dataset, LabelledNodes, Nodes, Store
+from salient_gnn.nodes import LabelledNodes, Nodes, Store, open_core
 
 EdgeType = tuple[str, str, str]  #: (source, name, destination)
 
@@ -125,11 +125,15 @@ class TypedDataset(Store):
         return _core.view_of_type(self._core, self.node_types.index(node_type), has_seeds)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset.open, self._origin
+        return _reopen, (self._origin,)
 
     def __repr__(self) -> str:
         nodes = ", ".join(f"{count} {name}" for name, count in self._core.node_types)
         return f"TypedDataset({self.name!r}, {nodes}, {self.num_edges} edges of {len(self.edge_types)} relations)"
+
+
+def _reopen(origin: tuple[str, str]) -> TypedDataset:
+    return TypedDataset(open_core(origin), origin)
 
 
 def _sums(counts: Any) -> list[int]:

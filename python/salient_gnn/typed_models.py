@@ -8,11 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from salient_gnn.run_module import RunModule
+
 EdgeType = tuple[str, str, str]
 KINDS = ("rgcn", "rsage", "rgat", "hgt")
 
 
-class TypedModel(nn.Module):
+class TypedModel(RunModule):
     """A stack of PyG's convolutions behind one row of each node, with the options of salient-train.
 
     Its forward takes a whole graph by PyG's dictionaries, or with n_id_dict a batch, and returns the logits of the
@@ -23,12 +25,7 @@ class TypedModel(nn.Module):
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        super().__init__()
-        self.config = config
-        self.kind: str = config["model"]
-        self.class_names: list[str] = []
-        self.column_names: list[str] = []
-        self.register_buffer("target_scales", None, persistent=False)  #: [2, T] means and deviations of a regression
+        super().__init__(config)
         nodes = config["types"]["nodes"]
         self.node_types: list[str] = [name for name, _, _ in nodes]
         self.num_nodes: dict[str, int] = {name: count for name, count, _ in nodes}
@@ -44,8 +41,7 @@ class TypedModel(nn.Module):
         self.convs = nn.ModuleList(
             self._conv(hidden, hidden if i < num_hidden else classes, i < num_hidden) for i in range(layers)
         )
-        norms: dict[str, Any] = {"none": nn.Identity, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}
-        self.norms = nn.ModuleList(norms[config["norm"]](hidden) for _ in range(num_hidden))
+        self.norms = self._norms(num_hidden)
         if reads_out:
             self.lin = nn.Linear(hidden * layers if config["jk"] == "cat" else hidden, classes)
 
@@ -77,9 +73,7 @@ class TypedModel(nn.Module):
     ) -> dict[str, Tensor]:
         """n_id_dict has the rows of a batch's nodes in the data set; None = all nodes."""
         outputs = self.outputs(x_dict, edge_index_dict, n_id_dict)
-        if self.target_scales is None:
-            return outputs
-        return {name: rows * self.target_scales[1] + self.target_scales[0] for name, rows in outputs.items()}
+        return {name: self._in_units(rows) for name, rows in outputs.items()}
 
     def outputs(
         self,
@@ -102,11 +96,7 @@ class TypedModel(nn.Module):
                 out = self._split(self.norms[i](torch.cat(list(out.values()))).relu(), out)
             h = out
             collected.append(torch.cat(list(h.values())))
-        jumped = {
-            "none": lambda: collected[-1],
-            "cat": lambda: torch.cat(collected, -1),
-            "max": lambda: torch.stack(collected, -1).max(-1).values,
-        }[self.config["jk"]]()
+        jumped = self._jumped(collected)
         return self._split(self.lin(jumped) if hasattr(self, "lin") else jumped, h)
 
     def _device(self) -> torch.device:

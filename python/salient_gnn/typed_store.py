@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 import pathlib
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from salient_gnn import _core, _threads
 from salient_gnn._arrays import edges_of, features_of, integer_of, nodes_of, tensor_of
-from salient_gnn.dataset import MASKS, MOST_NODES, mask_column, set_features, set_y, written
+from salient_gnn.nodes import MASKS
+from salient_gnn.store_arrays import MOST_NODES, mask_column, set_features, set_y, warn_of_left_out, written
 
 if TYPE_CHECKING:
     from torch_geometric.data import HeteroData
@@ -91,9 +91,7 @@ def write_hetero(data: HeteroData, out: StrPath, *, split: int = 0, **options: A
             raise ValueError(f"data: {relation} has no edge_index")
         edges[relation] = ends["edge_index"]
         left_out += [f"{name} of {relation}" for name in ends.keys() if name != "edge_index"]
-    if left_out:
-        text = f"{', '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out"
-        warnings.warn(f"{text}: a store has edges without weights, features, labels and a split", stacklevel=3)
+    warn_of_left_out(left_out, stacklevel=3)
     nodes = of_types.get(target) if target is not None else None
     for part, mask in MASKS.items():
         if nodes is not None and mask in nodes:
