@@ -1,12 +1,13 @@
 # tests/python/conftest.py - what the tests of the Python package share.
-import os
-import subprocess
+import pathlib
 import sys
-import threading
 
 import pytest
 import salient_gnn
 import torch
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from job import Job
 
 FANOUTS = [6, 4, 3]
 
@@ -41,16 +42,8 @@ def torchrun():
 
     def run(*words, limit=200):
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", *words]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        ) as job:
-            # Its processes, in sessions of their own, hold the pipe: SIGKILL would leave them, SIGTERM ends them.
-            timer = threading.Timer(limit, job.terminate)
-            timer.start()
-            output = job.stdout.read()
-            timer.cancel()
-        assert job.returncode == 0, output
-        return output
+        done = Job(command, {"OMP_NUM_THREADS": "1"}).end(limit)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
 
     return run

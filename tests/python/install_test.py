@@ -30,7 +30,8 @@ def test_a_clone_is_installed_in_a_virtual_environment(tmp_path):
                     "PACKAGES": site.getsitepackages()[0], "CMAKE_ARGS": "-DSALIENT_CUDA=OFF",
                     "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0",
                     "SKBUILD_BUILD_DIR": "build/release/python"}  # fmt: skip
-    done = subprocess.run(["bash", "-e", "-c", commands], cwd=clone, env=environment, capture_output=True, text=True)
+    done = subprocess.run(["bash", "-e", "-c", commands], cwd=clone, env=environment, capture_output=True, text=True,
+                          timeout=1500)  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     example = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
     program = f"DATASET = 'synthetic:arxiv:0.02'\n{example}\nprint(salient_gnn.__file__, len(loader))"

@@ -14,7 +14,10 @@ import sys
 
 source, build, programs = (pathlib.Path(word).resolve() for word in sys.argv[1:])
 sys.path.append(str(source / "tests" / "support"))
+from job import Job
 from python_of_tests import python_of_tests
+
+SUITE_LIMIT_S = 1800  # of three minutes on an idle machine
 
 meant = python_of_tests()
 python = meant or shutil.which("python3")
@@ -49,6 +52,11 @@ for extension in (build / "python").glob("_core.*"):
     shutil.copy(extension, package)
 environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1",
                "SALIENT_BIN": str(programs)}
-done = subprocess.run([python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-o", "python_files=*_test.py",
-                       source / "tests" / "python"], cwd=build, env=environment)
+# A test that hangs is named, with what each thread does; what it has started ends, too.
+suite = Job([python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-o", "python_files=*_test.py",
+             "-o", "faulthandler_timeout=900", "-o", "faulthandler_exit_on_timeout=true",
+             source / "tests" / "python"], environment, cwd=build)
+done = suite.end(SUITE_LIMIT_S)
+suite.kill()
+print(done.stdout, done.stderr, sep="\n")
 sys.exit(done.returncode)

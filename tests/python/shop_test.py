@@ -1,15 +1,14 @@
 # tests/python/shop_test.py - from two tables to predictions: by three commands, in ten lines of Python, over HTTP.
 import csv
-import json
 import os
 import pathlib
 import re
 import subprocess
-import urllib.request
 
 import numpy as np
 import pytest
 import salient_gnn
+from serving import Server
 
 BIN = pathlib.Path(os.environ.get("SALIENT_BIN", ""))
 pytestmark = pytest.mark.skipif(not (BIN / "salient-train").exists(), reason="SALIENT_BIN has none")
@@ -47,7 +46,7 @@ def test_three_commands_and_ten_lines_of_python_and_a_server_agree(tmp_path, mon
 
     def done(command):
         words = command.split()
-        done = subprocess.run([BIN / words[0], *words[1:]], capture_output=True, text=True)
+        done = subprocess.run([BIN / words[0], *words[1:]], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -82,18 +81,10 @@ def test_three_commands_and_ten_lines_of_python_and_a_server_agree(tmp_path, mon
     assert two.class_names == sorted(SEGMENTS)
     assert np.allclose(two.probabilities, by_command, atol=1e-5)
     assert list(one.source_ids) == ["new-1"]
-    words = [BIN / "salient-serve", "--run", run, "--device", "cpu", "--port", "0"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        try:
-            address = server.stdout.readline().split()[-1]
-            row = {name: value for name, value in new.items() if name != "id"}
-            body = {"new_nodes": [{"features": row, "neighbors": premium}], "probabilities": "by_name",
-                    "embeddings": 2}  # fmt: skip
-            request = urllib.request.Request(f"{address}/predict", json.dumps(body).encode())
-            with urllib.request.urlopen(request, timeout=60) as reply:
-                [answer] = json.load(reply)["predictions"]
-        finally:
-            server.terminate()
+    row = {name: value for name, value in new.items() if name != "id"}
+    body = {"new_nodes": [{"features": row, "neighbors": premium}], "probabilities": "by_name", "embeddings": 2}
+    with Server(BIN, run) as server:
+        [answer] = server.predict(body)
     assert answer["name"] == "premium"
     assert np.allclose([answer["probabilities"][name] for name in one.class_names], one.probabilities[0], atol=1e-5)
     assert np.allclose(answer["embedding"], one.embeddings[0], atol=1e-4)

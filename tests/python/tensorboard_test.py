@@ -4,13 +4,12 @@ import os
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
-import time
 import urllib.request
 
 import pytest
 import salient_gnn
+from job import LIMIT_S, Job, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("SALIENT_BIN", ""))
@@ -24,14 +23,16 @@ def test_curves_of_a_run_are_shown(tmp_path):
     salient_gnn.train("synthetic:arxiv:0.01", out=tmp_path / "runs/mine", quiet=True, device="cpu", hidden=8, layers=2,
                       fanout=[3, 3], epochs=2)  # fmt: skip
     command = [TENSORBOARD, *shlex.split(words), "--port", "0", "--load_fast", "false"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as board:
-        try:
-            address = next(found[0] for line in board.stderr if (found := re.search(r"http://[^ ]+", line)))
-            deadline = time.monotonic() + 120
-            tags = {}
-            while not tags.get("mine") and time.monotonic() < deadline:
-                with urllib.request.urlopen(f"{address}data/plugin/scalars/tags", timeout=300) as answer:
-                    tags = json.load(answer)
-            assert {"loss", "accuracy/valid"} <= set(tags["mine"]), tags
-        finally:
-            board.terminate()
+    board = Job(command, cwd=tmp_path)
+    try:
+        board.wait_for_line(".*http://")
+        address = re.search(r"http://[^ ]+", board.printed()[1])[0]
+
+        def tags_of_run():
+            with urllib.request.urlopen(f"{address}data/plugin/scalars/tags", timeout=LIMIT_S) as answer:
+                return json.load(answer).get("mine")
+
+        tags = wait_until(tags_of_run, "the run's tags")
+        assert {"loss", "accuracy/valid"} <= set(tags), tags
+    finally:
+        board.kill()

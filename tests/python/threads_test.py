@@ -2,7 +2,6 @@
 import pathlib
 import random
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -10,6 +9,7 @@ import time
 import pytest
 import salient_gnn
 from conftest import FANOUTS
+from job import Job
 
 MANY = [(workers, num_threads) for workers in (0, 1, 2) for num_threads in (1, 2, 6)]
 
@@ -87,7 +87,7 @@ def test_one_thread_restarts_while_others_take_batches(dataset, workers):
 
 def test_iterations_are_broken_off_by_many_threads_for_long():
     soak = pathlib.Path(__file__).with_name("soak.py")
-    done = subprocess.run([sys.executable, soak, "3"], capture_output=True, text=True, timeout=300)
+    done = Job([sys.executable, "-X", "faulthandler", soak, "3"]).end()
     assert done.returncode == 0 and done.stdout.startswith("rounds "), done.stdout + done.stderr
 
 
@@ -98,8 +98,9 @@ loader = salient_gnn.NeighborLoader(dataset, "train", [4, 3], 64, workers=2)
 """
 
 
-def run_program(text, **options):
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300, **options)
+def run_program(text):
+    """A Job, not a pipe: a forked child that hangs would keep its end of one open, and the reader waiting."""
+    return Job([sys.executable, "-X", "faulthandler", "-c", text]).end()
 
 
 def test_a_forked_child_is_told_so():
@@ -158,19 +159,21 @@ if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         print(pool.map(total, [loader, loader]) == [total(loader)] * 2)
 """)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    done = Job([sys.executable, "-X", "faulthandler", script]).end()
     assert done.stdout.strip() == "True", done.stderr
 
 
 def test_control_c_ends_a_loop_at_once():
-    endless = PROGRAM + "print('go', flush=True)\nwhile True:\n    for batch in loader: batch.x\n"
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen([sys.executable, "-c", endless], text=True, **pipes)
-    assert process.stdout.readline() == "go\n"
+    process = Job([sys.executable, "-c", PROGRAM + """
+print("go", file=sys.stderr, flush=True)
+while True:
+    for batch in loader: batch.x
+"""])
+    process.wait_for_line("go$")
     time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == -signal.SIGINT and errors.rstrip().endswith("KeyboardInterrupt")
+    process.signal(signal.SIGINT)
+    done = process.end()
+    assert done.returncode == -signal.SIGINT and done.stderr.rstrip().endswith("KeyboardInterrupt")
 
 
 def test_after_control_c_the_next_loop_is_whole():

@@ -92,7 +92,12 @@ class Job:
         try:
             self.process.wait(limit)
         except subprocess.TimeoutExpired:
-            report = f"not ended after {limit} s: {list(self.processes())} run, printed {self.printed()}"
+            running = list(self.processes())
+            for pid in running:  # Python with -X faulthandler prints where its threads are
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGABRT)
+            time.sleep(1)
+            report = f"not ended after {limit} s: {running} run, printed {self.printed()}"
             self.kill()
             raise AssertionError(report) from None
         return subprocess.CompletedProcess(self.process.args, self.process.returncode, *self.printed())
