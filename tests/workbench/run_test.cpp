@@ -297,7 +297,7 @@ TEST(Report, EscapesWhatGeneratorsWrote) {
   ledger.append("assessment", facts);
   EXPECT_EQ(html_report(scratch / "run").find("<script>"), std::string::npos);
   EXPECT_EQ(html_report(scratch / "run").find("<b>"), std::string::npos);
-  EXPECT_NE(markdown_report(scratch / "run").find("<b> / evil"), std::string::npos);
+  EXPECT_NE(markdown_report(scratch / "run").find("&lt;b> / evil"), std::string::npos);
   EXPECT_EQ(line_difference("a\nb\nc\n", "a\nx\nc\n"), "  a\n- b\n+ x\n  c\n");
 }
 

@@ -63,11 +63,22 @@ class ModelServer(http.server.BaseHTTPRequestHandler):
         cls.requests.append((self.path, self.headers.get("Authorization"), body))
         text, status, mode = f"Here you are:\n```cpp\n{GOOD}```\nGood luck!", 200, cls.mode
         if mode == "busy once" and len(cls.requests) == 1:
-            return self.reply(429, {"error": {"message": "slow\ndown"}})
+            return self.reply(429, {"error": {"message": "slow\ndown"}}, {"Retry-After": "3"})
         if mode == "slow":
             time.sleep(3)
         if mode == "refused":
             return self.reply(401, {"error": {"message": "no such key"}})
+        if mode.isdigit():
+            return self.reply(int(mode), {"error": {"message": "not so\u009b"}})
+        if mode == "thinking":
+            text = "<think>\n```\n// launch draft block=1 grid=1\n" + "long " * 1000 + "\n```\n</think>\n" + text
+        if mode == "drafts":
+            text = f"```\n// launch draft block=1 grid=1\n{'// long' * 1000}\n```\nBetter:\n~~~cpp\n{GOOD}~~~\n"
+        if mode == "parts":
+            text = [{"type": "reasoning", "summary": []}, {"type": "text", "text": text[:20]},
+                    {"type": "text", "text": text[20:]}]
+        if mode == "cut":
+            return self.reply(200, {"choices": [{"finish_reason": "length", "message": {"content": text}}]})
         if mode == "broken json":
             return self.raw(200, b'{"choices": [{"mess')
         if mode == "no choices":
@@ -82,14 +93,16 @@ class ModelServer(http.server.BaseHTTPRequestHandler):
             text = "I would rather talk about the weather."
         if mode == "malformed":
             text = '{"source": "// launch'
-        return self.reply(status, {"choices": [{"message": {"role": "assistant", "content": text}}]})
+        return self.reply(status, {"choices": [{"message": {"role": "assistant", "content": text}}], "model": "m-2026"})
 
-    def reply(self, status, value):
-        self.raw(status, json.dumps(value).encode())
+    def reply(self, status, value, headers={}):
+        self.raw(status, json.dumps(value).encode(), headers)
 
-    def raw(self, status, data):
+    def raw(self, status, data, headers={}):
         try:
             self.send_response(status)
+            for name, text in headers.items():
+                self.send_header(name, text)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
@@ -157,7 +170,11 @@ class SalientKernels(unittest.TestCase):
         run = self.work / "run"
         self.run_it("optimize", "softsign", "--generator", "command", "--command", f"{sys.executable} {script}",
                     "--method", "cutegen", *QUICK, "--rounds", "2", "--out", run)
-        self.assertIn("records", self.run_it("verify-ledger", run).stdout)
+        whole = self.run_it("verify-ledger", run).stdout
+        self.assertIn("records", whole)
+        head = re.search("(?m)^head ([0-9a-f]{64})$", whole)[1]
+        self.run_it("verify-ledger", run, "--head", head)
+        self.assertIn(f"has the hash {head}", self.run_it("verify-ledger", run, "--head", "0" * 64, expect=65).stderr)
         self.assertIn("reproduced", self.run_it("replay", run).stdout)
         self.run_it("report", run)
         pages = [(run / name).read_bytes() for name in ("report.md", "report.html")]
@@ -193,23 +210,42 @@ class SalientKernels(unittest.TestCase):
         self.run_it("replay", run, expect=65)
 
     def test_a_model_server_is_asked_with_the_key_and_tried_again_when_busy(self):
+        begin = time.monotonic()
         result, run = self.ask_server("busy once")
+        self.assertGreater(time.monotonic() - begin, 3, "the endpoint said when")
         self.assertIn("without a usable answer 0", result.stdout)
         self.assertEqual(len(ModelServer.requests), 2)
         path, authorization, body = ModelServer.requests[1]
         self.assertEqual((path, authorization, body["model"]), ("/v1/chat/completions", f"Bearer {KEY}", "m"))
         self.assertEqual([message["role"] for message in body["messages"]], ["system", "user"])
         self.assertIn("softsign", body["messages"][1]["content"])
+        self.assertEqual(set(body), {"model", "messages"}, "what was not asked for is not sent")
         self.run_it("replay", run)
+        self.run_it("report", run)
+        self.assertIn("Answers were written by: m-2026 (1).", (run / "report.md").read_text())
+        more = ["--max-tokens", "9000", "--token-field", "max_completion_tokens", "--temperature", "0.5"]
+        self.ask_server("good", *more)
+        body = ModelServer.requests[0][2]
+        self.assertEqual((body["max_completion_tokens"], body["temperature"]), (9000, 0.5))
+        self.assertNotIn("max_tokens", body)
+
+    def test_an_answer_is_found_behind_thoughts_and_drafts_and_in_parts(self):
+        for mode in ("thinking", "drafts", "parts"):
+            with self.subTest(mode=mode):
+                result, run = self.ask_server(mode)
+                self.assertIn("without a usable answer 0", result.stdout)
+                self.assertIn("candidates 1", result.stdout)
+                self.assertNotIn("ERROR", result.stdout)
 
     def test_a_bad_answer_costs_one_round_and_one_line(self):
         for mode, line in (("prose", "has no source"), ("malformed", "has no source"), ("empty", "answered nothing"),
                            ("broken json", "no JSON"),
-                           ("no choices", "choices"), ("odd types", "choices"), ("huge", "larger than"),
-                           ("slow", "imeout")):
+                           ("no choices", "choices"), ("odd types", "answered nothing"), ("huge", "larger than"),
+                           ("cut", "cut at its limit of tokens"), ("slow", "imeout")):
             with self.subTest(mode=mode):
-                result, run = self.ask_server(mode, "--answer-s", "1", "--tries", "1")
+                result, run = self.ask_server(mode, "--answer-s", "1", "--tries", "1", expect=1)
                 self.assertIn("candidates 0", result.stdout)
+                self.assertIn("no candidate was judged", result.stderr)
                 lines = [text for text in result.stderr.splitlines() if "coder:" in text]
                 self.assertEqual(len(lines), 1, result.stderr)
                 self.assertIn(line, lines[0])
@@ -224,10 +260,15 @@ class SalientKernels(unittest.TestCase):
         result = self.run_it("optimize", "softsign", "--generator", "openai", "--endpoint", "http://127.0.0.1:1/v1",
                              "--model", "m", "--tries", "1", *QUICK, "--method", "single", "--out", dead, expect=3)
         self.assertRegex(result.stdout, "(?m)^the endpoint: .*http://127.0.0.1:1/v1$")
+        stopped = [(run, refused), (dead, result)]
+        for status in ("307", "400", "404", "422", "429", "503"):
+            out, folder = self.ask_server(status, "--tries", "1", expect=3)
+            self.assertIn(f"the endpoint answered {status}: not so\\xc2\\x9b", out.stdout)
+            stopped.append((folder, out))
         ModelServer.mode = "good"
-        for folder, out in ((run, refused), (dead, result)):
+        for folder, out in stopped:
             self.assertNotIn("coder:", out.stderr, "no round was lost")
-            done = self.run_it("advance", folder, "--generator", "openai", "--endpoint", self.url, "--model", "m")
+            done = self.run_it("advance", folder, *(["--endpoint", self.url] if folder == dead else []))
             self.assertIn("requests 1, without a usable answer 0", done.stdout)
             self.run_it("replay", folder)
 
@@ -262,22 +303,24 @@ class SalientKernels(unittest.TestCase):
         answers = run / "answers"
         (answers / "001-coder.answer.md").write_text(" \n")
         self.assertIn("001-coder", self.run_it("advance", run, expect=3).stdout, "it is still being written")
-        self.assertNotIn('"kind":"answer"', (run / "ledger.jsonl").read_text())
-        (answers / "001-coder.answer.md").write_text("Sorry.")
-        self.assertIn("002-coder", self.run_it("advance", run, expect=3).stdout)
-        (answers / "002-coder.answer.md").write_text("x" * (10 << 20))
-        self.assertIn("003-coder", self.run_it("advance", run, expect=3).stdout)
+        for slip, said in (("Sorry.", "has no source"), ("x" * (10 << 20), "larger than"),
+                           ('{"source": 3}', "no text")):
+            (answers / "001-coder.answer.md").write_text(slip)
+            self.assertIn(said, self.run_it("advance", run, expect=3).stdout)
+        self.assertNotIn('"kind":"answer"', (run / "ledger.jsonl").read_text(), "a slip is no round")
         with (run / "ledger.jsonl").open("a") as ledger:
             ledger.write('{"kind":"answer","n":7')  # a process was killed while it wrote
-        (answers / "003-coder.answer.md").write_text("```\n// launch k block=1 grid=1\nthis is no code\n```\n")
-        self.assertIn("004-diagnosis", self.run_it("advance", run, expect=3).stdout)
-        (answers / "004-diagnosis.answer.md").write_text("It is prose.")
-        self.assertIn("005-repair", self.run_it("advance", run, expect=3).stdout)
-        (answers / "005-repair.answer.json").write_text('{"edits": [{"from": ')
-        self.assertIn("006-coder", self.run_it("advance", run, expect=3).stdout)
-        (answers / "006-coder.answer.cpp").write_text(GOOD)
-        done = self.run_it("advance", run)
-        self.assertRegex(done.stdout, "candidates 2: .*COMPILE_ERROR 1")
+        (answers / "001-coder.answer.md").write_text("\ufeff~~~\n// launch k block=1 grid=1\nthis is no code\n~~~\n")
+        self.assertIn("002-diagnosis", self.run_it("advance", run, expect=3).stdout)
+        (answers / "002-diagnosis.answer.md").write_text("It is prose.")
+        self.assertIn("003-repair", self.run_it("advance", run, expect=3).stdout)
+        (answers / "003-repair.answer.json").write_text('{"edits": [{"from": ')
+        self.assertIn("has no {", self.run_it("advance", run, expect=3).stdout)
+        (answers / "003-repair.answer.json").write_text('{"edits": [{"from": 2, "to": 2, "lines": ["nor this"]}]}')
+        self.assertIn("004-coder", self.run_it("advance", run, expect=3).stdout)
+        (answers / "004-coder.answer.cpp").write_text("\ufeff" + GOOD)
+        done = self.run_it("advance", run, expect=3)
+        self.assertRegex(done.stderr, "candidate 1: COMPILE_ERROR|candidate 3: (ACCEPTED|NOISE|SLOWER)")
         self.run_it("replay", run)
 
     def test_what_does_not_compile_is_rejected_without_a_gpu(self):
@@ -322,7 +365,7 @@ class SalientKernels(unittest.TestCase):
         os.killpg(process.pid, signal.SIGINT)
         out, _ = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, out)
-        self.assertIn(f"advance {run} --generator command", out)
+        self.assertRegex(out, f"advance {run}\n")
         self.assertNotIn('"kind":"end"', ledger.read_text())
         self.run_it("verify-ledger", run)
         self.run_it("replay", run)
@@ -337,7 +380,7 @@ class SalientKernels(unittest.TestCase):
         self.assertIn("candidates 6", self.run_it("advance", self.work / "asked", *go_on).stdout)
         judged = self.interrupt(self.work / "judged", "cat good.cpp", "answer")
         self.assertNotIn("RUNTIME_ERROR", judged, "the signal is not the candidate's fault")
-        self.assertIn("candidates 6", self.run_it("advance", self.work / "judged", *go_on).stdout)
+        self.assertIn("candidates 6", self.run_it("advance", self.work / "judged").stdout)
 
     def test_a_budget_leaves_a_run_open_whoever_answers(self):
         run, go_on = self.work / "run", ["--generator", "command", "--command", "cat good.cpp"]
@@ -345,8 +388,8 @@ class SalientKernels(unittest.TestCase):
         out = self.run_it("optimize", "softsign", *go_on, "--method", "single", *QUICK, "--budget-s", "0.000001",
                           "--out", run, expect=3).stdout
         self.assertIn("paused", out)
-        self.assertIn(f"salient-kernels advance {run} --generator command --command 'cat good.cpp'", out)
-        self.assertIn("candidates 1", self.run_it("advance", run, *go_on).stdout)
+        self.assertRegex(out, f"salient-kernels advance {run}\n")
+        self.assertIn("candidates 1", self.run_it("advance", run).stdout)
         self.run_it("replay", run)
 
     def test_every_committed_run_is_whole_and_replays(self):
@@ -428,7 +471,8 @@ class SalientKernels(unittest.TestCase):
 
     def test_tune_tries_every_value(self):
         source = GOOD.replace("// launch", "// param CHUNK=4096 values=1024,8192\n// launch").replace("4096", "CHUNK")
-        source = source.replace("CHUNK=CHUNK", "CHUNK=4096")
+        source = "// here param CHUNK=4096 is no declaration\n" + source.replace("CHUNK=CHUNK", "CHUNK=4096")
+        source = source.replace("// param CHUNK=4096 values", "//  param   CHUNK=4096   values")
         (self.work / "k.cpp").write_text(source)
         (self.work / "bare.cpp").write_text('#include "workbench_kernel.h"\nextern "C" void k() {}\n')
         self.assertIn("LAUNCH_ERROR", self.run_it("tune", "softsign", "bare.cpp", "--backend", "host", expect=1).stdout)
@@ -438,7 +482,8 @@ class SalientKernels(unittest.TestCase):
                           "--out", "best.cpp").stdout
         self.assertIn("CHUNK=1024", out)
         self.assertIn("CHUNK=8192", out)
-        self.assertRegex((self.work / "best.cpp").read_text(), "param CHUNK=(1024|8192) values")
+        best = re.search("(?m)^best: CHUNK=(1024|8192) $", out)[1]
+        self.assertEqual((self.work / "best.cpp").read_text(), source.replace("CHUNK=4096   v", f"CHUNK={best}   v"))
 
     def test_every_command_of_the_documentation_works(self):
         (self.work / "workbench").symlink_to(SOURCE / "workbench")

@@ -1,5 +1,6 @@
 // workbench/app/bench_setup.cpp - see bench_setup.h.
 #include "workbench/app/bench_setup.h"
+#include "workbench/method/answers.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -111,10 +112,12 @@ MethodOptions method_options(const KernelOptions& options, BackendKind backend) 
 std::unique_ptr<Generator> make_generator(const KernelOptions& options, const std::filesystem::path& run) {
   if (options.generator == "command") {
     require_option(!options.command.empty(), "--command: is needed, the program that answers");
-    return make_command_generator({"/bin/sh", "-c", options.command}, options.answer_s);
+    return make_command_generator({"/bin/sh", "-c", options.command}, options.answer_s, options.author);
   }
   if (options.generator == "folder")
-    return make_folder_generator(options.folder.empty() ? run / "answers" : std::filesystem::path(options.folder));
+    return make_folder_generator(
+        options.folder.empty() ? run / "answers" : std::filesystem::path(options.folder), options.author,
+        [](const Request& request, const std::string& answer) { return problem_of(request.answer, answer); });
   if (options.generator == "replay") {
     require_option(!options.recorded.empty(), "--recorded: is needed, the folder of a recorded run");
     return make_replay_generator(NamedRun(options.recorded, options).folder());  // which it reads at once
@@ -127,7 +130,8 @@ std::unique_ptr<Generator> make_generator(const KernelOptions& options, const st
                                   .seconds = options.answer_s,
                                   .tries = options.tries,
                                   .temperature = options.temperature,
-                                  .max_tokens = options.max_tokens});
+                                  .max_tokens = options.max_tokens,
+                                  .token_field = options.token_field});
   }
   fail(ErrorKind::kUsage, "--generator: command, folder, openai or replay");
 }
@@ -151,8 +155,11 @@ void check_options(const KernelOptions& options) {
   require_option(options.run_s > 0 && options.run_s <= 3600, "--run-s: above 0, up to 3600");
   require_option(options.answer_s > 0 && options.answer_s <= 86400, "--answer-s: above 0, up to 86400");
   require_option(options.tries >= 1 && options.tries <= 20, "--tries: 1 to 20");
-  require_option(options.max_tokens >= 1 && options.max_tokens <= 1000000, "--max-tokens: 1 to 1000000");
-  require_option(options.temperature >= 0 && options.temperature <= 2, "--temperature: 0 to 2");
+  require_option(options.max_tokens >= 0 && options.max_tokens <= 1000000, "--max-tokens: 0 to 1000000");
+  require_option(is_one_of(options.token_field, {"max_tokens", "max_completion_tokens"}),
+                 "--token-field: max_tokens or max_completion_tokens");
+  require_option(options.temperature == -1 || (options.temperature >= 0 && options.temperature <= 2),
+                 "--temperature: 0 to 2, or -1");
   require_option(options.budget_s >= 0, "--budget-s: 0 or above");
 }
 

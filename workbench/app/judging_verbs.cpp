@@ -1,5 +1,6 @@
 // workbench/app/judging_verbs.cpp - list, check, bench and tune: candidates without a generator.
 #include <algorithm>
+#include <regex>
 
 #include "core/console/log.h"
 #include "core/error.h"
@@ -57,13 +58,16 @@ std::string text_of_setting(const Candidate& candidate) {
   return text;
 }
 
-/// The source with the values of its parameters in their declarations.
+/// The source with the values of its parameters in their declarations: comment lines whose first words are "param" and
+/// NAME=VALUE, as read_candidate() finds them.
 std::string with_setting(const Candidate& candidate) {
   std::string source = candidate.source;
   for (const Parameter& parameter : candidate.parameters) {
-    const std::size_t at = source.find("param " + parameter.name + "=");
-    const std::size_t from = source.find('=', at) + 1, to = source.find_first_of(" \t\r\n", from);
-    source.replace(from, to - from, std::to_string(parameter.value));
+    const std::regex declaration("(^|\n)([ \t]*//[ \t]*param[ \t]+" + parameter.name + "=)([^ \t\r\n]*)");
+    std::smatch found;
+    if (!std::regex_search(source, found, declaration)) fail(ErrorKind::kInternal, "a parameter is declared");
+    source.replace(static_cast<std::size_t>(found.position(3)), static_cast<std::size_t>(found.length(3)),
+                   std::to_string(parameter.value));
   }
   return source;
 }
@@ -137,16 +141,23 @@ int tune_candidate(const Words& words, const KernelOptions& options) {
   const Candidate start = start_of(given, *backend), &first = std::get<Candidate>(read);
   Referee referee(*backend, given, referee_options(options));
   Candidate best = first;
-  bool has_best = false;
+  bool has_won = false;
+  double of_start = 0;  // of the fastest that is correct
   for (const Candidate& setting : settings_of(first)) {
-    const Assessment made = referee.assess(setting, start, has_best ? best : start);
+    const Assessment made = referee.assess(setting, start, has_won ? best : start);
     log_result(text_of_setting(setting) + word_of(made.finding.verdict) + ", " + made.finding.reason);
     if (!is_correct(made.finding.verdict) || made.finding.verdict == Verdict::kImpossible) continue;
-    if (has_best && made.finding.verdict != Verdict::kAccepted) continue;
-    best = setting;
-    has_best = true;
+    if (made.finding.verdict == Verdict::kAccepted) {
+      best = setting;
+      has_won = true;
+    } else if (!has_won && made.decision.of_start > of_start) {
+      best = setting;
+    }
+    of_start = std::max(of_start, made.decision.of_start);
   }
-  if (!has_best) return log_result("no setting is correct"), kRejected;
+  if (of_start == 0) return log_result("no setting is correct"), kRejected;
+  if (!has_won)
+    log_result("no setting is faster than the start kernel beyond the noise; the fastest of the correct ones:");
   log_result("best: " + text_of_setting(best));
   if (!options.out.empty()) (void)write_text_file(options.out, with_setting(best));
   return 0;

@@ -30,8 +30,10 @@ struct KernelOptions {
   std::string key_env = "OPENAI_API_KEY";
   double answer_s = 600;
   int tries = 3;
-  double temperature = 0.7;
-  int max_tokens = 8192;
+  double temperature = -1;
+  int max_tokens = 0;
+  std::string token_field = "max_tokens";
+  std::string author{};
   int samples = 20;
   double run_s = 20;
   std::uint64_t seed = 0;
@@ -41,6 +43,7 @@ struct KernelOptions {
   bool public_shapes = false;
   bool compile = false;
   bool again = false;
+  std::string head{};
   std::string workbench_dir{};
   options::HelpTopic help{};
 };
@@ -67,8 +70,12 @@ void visit_fields(Self& self, Visit&& field) {
   field("key-env", self.key_env, "generator openai: environment variable with the key; may be unset");
   field("answer-s", self.answer_s, "seconds that one answer may take");
   field("tries", self.tries, "generator openai: for time-outs and overload");
-  field("temperature", self.temperature, "generator openai");
-  field("max-tokens", self.max_tokens, "generator openai: of one answer");
+  field("temperature", self.temperature, "generator openai: 0 to 2; -1 = not sent, the model's own");
+  field("max-tokens", self.max_tokens, "generator openai: of one answer; 0 = not sent, the model's own");
+  field("token-field", self.token_field,
+        "generator openai: name of that field: max_tokens | max_completion_tokens, which newer models want");
+  field("author", self.author,
+        "optimize, advance: who writes the answers, for the record: a model and its version, or a person");
   field("samples", self.samples, "per kernel and shape, an even number");
   field("run-s", self.run_s, "seconds that one run of a candidate may take");
   field("seed", self.seed, "of inputs; 0 = fresh for every check");
@@ -79,6 +86,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("again", self.again, "advance: judge the IMPOSSIBLE candidate that stopped the run once more, and go on");
   field("compile", self.compile, "replay: also compile every candidate again, without a GPU, and compare");
   field("baselines", self.baselines, "report: file of scripts/workbench_baselines.py");
+  field("head", self.head, "verify-ledger: the hash that its last record must have, as an earlier call printed it");
   field("workbench-dir", self.workbench_dir,
         "folder with cases/ and prompts/; empty = of the bundle, or what this was built from");
   field("help", self.help, "print this and stop");

@@ -6,6 +6,7 @@
 #include "core/number_text.h"
 #include "workbench/app/bench_setup.h"
 #include "workbench/app/compile_again.h"
+#include "workbench/app/kept_options.h"
 #include "workbench/app/late_backend.h"
 #include "workbench/app/named_run.h"
 #include "workbench/app/verbs.h"
@@ -45,27 +46,20 @@ RefereeOptions profiled(const KernelOptions& options) {
   return how;
 }
 
-/// What `advance` has to be told of a generator again; a folder is its default.
-std::string generator_words(const KernelOptions& options) {
-  if (options.generator == "openai")
-    return " --generator openai --endpoint " + options.endpoint + " --model " + options.model;
-  if (options.generator == "command") return " --generator command --command '" + options.command + "'";
-  if (options.generator == "replay") return " --generator replay --recorded " + options.recorded;
-  return {};
-}
-
-/// The summary of `run_it`, or for what it waits. @return the exit code
+/// The summary of `run_it`, or for what it waits. @return the exit code: a run that judged nothing has shown nothing
 template <class RunIt>
-int run_or_wait(const std::filesystem::path& run, const KernelOptions& options, RunIt run_it) {
+int run_or_wait(const std::filesystem::path& run, RunIt run_it) {
   const auto print_how_to_go_on = [&](const std::string& why) {
     log_result(why);
-    log_result("run folder " + run.string() + ", to be continued by: salient-kernels advance " + run.string() +
-               generator_words(options));
+    log_result("run folder " + run.string() + ", to be continued by: salient-kernels advance " + run.string());
   };
   try {
-    print_summary(run_it());
+    const RunSummary summary = run_it();
+    print_summary(summary);
     log_result("run folder " + run.string());
-    return 0;
+    if (summary.judged > 0) return 0;
+    log_warning("no candidate was judged: none of the answers had one");
+    return kRejected;
   } catch (const Waiting& waiting) {
     print_how_to_go_on(waiting.reason);
     return kWaiting;
@@ -86,17 +80,18 @@ int optimize_case(const Words& words, const KernelOptions& options) {
   const std::unique_ptr<Backend> backend = make_backend(options, work);
   const std::unique_ptr<Generator> generator = make_generator(options, run);
   install_interrupt_handlers();
+  keep_options(run, options);
   const OptimizeOptions how{.method = method_options(options, backend->kind()),
                             .referee = profiled(options),
                             .budget_seconds = options.budget_s,
                             .generator = options.generator == "openai" ? "openai " + options.model : options.generator};
-  return run_or_wait(run, options, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
+  return run_or_wait(run, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
 }
 
 int advance_run(const Words& words, const KernelOptions& options) {
   const std::filesystem::path workbench = workbench_folder(options), run = only_word(words, "advance RUN");
   const Json first = first_record(run);
-  KernelOptions as_recorded = options;
+  KernelOptions as_recorded = with_kept_options(options, run);
   as_recorded.backend = text_of(first, "backend");
   if (as_recorded.generator.empty()) as_recorded.generator = "folder";
   const WorkFolder work;
@@ -113,8 +108,8 @@ int advance_run(const Words& words, const KernelOptions& options) {
   const std::unique_ptr<Generator> generator = make_generator(as_recorded, run);
   install_interrupt_handlers();
   const OptimizeOptions how{
-      .referee = profiled(options), .judges_again = options.again, .budget_seconds = options.budget_s};
-  return run_or_wait(run, options, [&] { return continue_run(backend, *generator, how, workbench, run); });
+      .referee = profiled(as_recorded), .judges_again = options.again, .budget_seconds = options.budget_s};
+  return run_or_wait(run, [&] { return continue_run(backend, *generator, how, workbench, run); });
 }
 
 namespace {
@@ -165,7 +160,11 @@ int verify_ledger(const Words& words, const KernelOptions& options) {
   const NamedRun run(only_word(words, "verify-ledger RUN"), options);
   const std::vector<Json> records = load_ledger(run.folder());
   verify_best(run.folder(), records);
+  const std::string head = text_of(records.back(), "hash");
+  if (!options.head.empty() && options.head != head)
+    fail(ErrorKind::kBadData, "the last record has the hash " + head + ", not that of --head");
   log_result(std::to_string(records.size()) + " records; chain, texts and best are whole");
+  log_result("head " + head);
   return 0;
 }
 

@@ -2,6 +2,8 @@
 // assistants, for offline work; see generator.h.
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/file_io.h"
@@ -27,9 +29,12 @@ std::string page_of(const Request& request, const std::string& stem) {
          ".answer.md beside this one, as " + form_of(request.answer) + ".\n\n" + request.prompt;
 }
 
+using ProblemOf = std::function<std::string(const Request&, const std::string&)>;
+
 class FolderGenerator final : public Generator {
  public:
-  explicit FolderGenerator(const std::filesystem::path& folder) : folder_(folder) {
+  FolderGenerator(const std::filesystem::path& folder, std::string author, ProblemOf problem_of)
+      : folder_(folder), author_(std::move(author)), problem_of_(std::move(problem_of)) {
     std::filesystem::create_directories(folder_);
   }
 
@@ -47,37 +52,50 @@ class FolderGenerator final : public Generator {
     for (const char* extension : {".md", ".txt", ".json", ".cpp", ".cu"})
       if (const std::filesystem::path answer = folder_ / (stem + ".answer" + extension);
           std::filesystem::exists(answer))
-        if (const Answer there = read(answer); !is_blank(there)) return there;  // else it is being written
+        if (std::string text = read(answer); text.find_first_not_of(kBlanks) != std::string::npos) {
+          if (const std::string problem = problem_of_(request, text); !problem.empty())
+            throw Waiting{answer.string() + ": " + problem + "; the run waits until it is mended"};
+          return {true, std::move(text), {}, author_};
+        }  // else it is being written
     throw Waiting{"waiting for " + (folder_ / (stem + ".answer.md")).string() + ", the answer to " +
                   question.filename().string()};
   }
 
  private:
   static constexpr const char* kBlanks = " \t\r\n";
+  static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-  static bool is_blank(const Answer& answer) {
-    return answer.is_there && answer.text.find_first_not_of(kBlanks) == std::string::npos;
-  }
-
-  static Answer read(const std::filesystem::path& path) {
+  /// Without a byte order mark. @throws Waiting if it is too large, no text file, or cannot be read
+  static std::string read(const std::filesystem::path& path) {
     try {
       std::string text = read_text_file(path, kMaxAnswerBytes);
+      if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
       const std::string kind = path.extension();
-      if ((kind == ".cu" || kind == ".cpp") && text.find_first_not_of(kBlanks) != std::string::npos)
-        text = "```\n" + text + "\n```\n";  // a bare source
-      return {true, std::move(text), {}};
+      const bool is_bare_source = (kind == ".cu" || kind == ".cpp") && !has_fence(text);
+      if (is_bare_source && text.find_first_not_of(kBlanks) != std::string::npos) text = "```\n" + text + "\n```\n";
+      return text;
     } catch (const Error& error) {
-      return {false, {}, error.what()};
+      throw Waiting{std::string(error.what()) + "; the run waits for an answer that can be read"};
     }
   }
 
+  /// Whether a line begins a block: then the file is an answer with prose, whatever its name.
+  static bool has_fence(const std::string& text) {
+    for (const char* fence : {"```", "~~~"})
+      if (text.starts_with(fence) || text.find(std::string("\n") + fence) != std::string::npos) return true;
+    return false;
+  }
+
   std::filesystem::path folder_;
+  std::string author_;
+  ProblemOf problem_of_;
 };
 
 }  // namespace
 
-std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder) {
-  return std::make_unique<FolderGenerator>(folder);
+std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder, std::string author,
+                                                 ProblemOf problem_of) {
+  return std::make_unique<FolderGenerator>(folder, std::move(author), std::move(problem_of));
 }
 
 }  // namespace salient::workbench

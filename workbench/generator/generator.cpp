@@ -15,8 +15,8 @@ namespace {
 
 class CommandGenerator final : public Generator {
  public:
-  CommandGenerator(std::vector<std::string> command, double seconds)
-      : command_(std::move(command)), seconds_(seconds) {}
+  CommandGenerator(std::vector<std::string> command, double seconds, std::string author)
+      : command_(std::move(command)), seconds_(seconds), author_(std::move(author)) {}
 
   Answer ask(const Request& request) override {
     const ProcessResult result = run_process(command_, text_of(request) + "\n",
@@ -34,12 +34,13 @@ class CommandGenerator final : public Generator {
               "the command ended with " + std::to_string(result.exit_code) + (first.empty() ? "" : ": " + first)};
     }
     if (result.output.empty()) return {false, {}, "the command answered nothing"};
-    return {true, result.output, {}};
+    return {true, result.output, {}, author_};
   }
 
  private:
   std::vector<std::string> command_;
   double seconds_;
+  std::string author_;
 };
 
 class ReplayGenerator final : public Generator {
@@ -51,7 +52,7 @@ class ReplayGenerator final : public Generator {
       if (kind == "request") roles[number_of(record, "id")] = text_of(record, "role");
       if (kind != "answer") continue;
       const std::string error = text_of(record, "error");
-      Answer answer{error.empty(), read_object(run, text_of(record, "answer")), error};
+      Answer answer{error.empty(), read_object(run, text_of(record, "answer")), error, text_of(record, "author")};
       by_role_[roles[number_of(record, "id")]].push_back(std::move(answer));
     }
   }
@@ -87,9 +88,10 @@ std::string text_of(const Request& request) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::unique_ptr<Generator> make_command_generator(std::vector<std::string> command, double seconds) {
+std::unique_ptr<Generator> make_command_generator(std::vector<std::string> command, double seconds,
+                                                  std::string author) {
   if (command.empty()) fail(ErrorKind::kUsage, "a command generator without a command");
-  return std::make_unique<CommandGenerator>(std::move(command), seconds);
+  return std::make_unique<CommandGenerator>(std::move(command), seconds, std::move(author));
 }
 
 std::unique_ptr<Generator> make_replay_generator(const std::filesystem::path& run) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,8 +28,9 @@ std::string text_of(const Request& request);
 /// An answer as it came, or why none came. A failed answer costs its round and never the run.
 struct Answer {
   bool is_there = false;
-  std::string text{};   ///< of the answer
-  std::string error{};  ///< one line
+  std::string text{};    ///< of the answer
+  std::string error{};   ///< one line
+  std::string author{};  ///< who wrote it: a model as the endpoint names it, or what the user said; "" = not known
 };
 
 /// Thrown by what cannot go on now and can later: no error. Only verbs catch it.
@@ -47,12 +49,17 @@ class Generator {
 };
 
 /// A program: the request as JSON on its standard input, its standard output is the answer.
-/// @param command  program and arguments
-std::unique_ptr<Generator> make_command_generator(std::vector<std::string> command, double seconds);
+/// @param command  program and arguments   @param author  who answers behind it; "" = not known
+std::unique_ptr<Generator> make_command_generator(std::vector<std::string> command, double seconds,
+                                                  std::string author = {});
 
 /// Requests as files NNN-ROLE.request.md in `folder`, answers from NNN-ROLE.answer.md (or .txt, .json, .cu, .cpp).
-/// Where the answer is not there yet, or empty, ask() throws Waiting: the run ends and can be continued when it is.
-std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder);
+/// Where the answer is not there yet, is empty, cannot be read or is none by `problem_of`, ask() throws Waiting, and
+/// says why: the run stays open, and a slip can be mended.
+/// @param problem_of  one line on what is wrong with an answer to a request; "" = nothing
+std::unique_ptr<Generator> make_folder_generator(
+    const std::filesystem::path& folder, std::string author,
+    std::function<std::string(const Request&, const std::string& answer)> problem_of);
 
 /// The answers of a recorded run, in its order; its ledger is verified first. @throws Error{kNoInput}, Error{kBadData}
 std::unique_ptr<Generator> make_replay_generator(const std::filesystem::path& run);
@@ -63,12 +70,15 @@ struct HttpOptions {
   std::string key_env{};     ///< variable with the key, which is taken out of the environment; "" = there is no key
   double seconds = 600;      ///< of one try
   int tries = 3;             ///< for time-outs, 429 and 5xx
-  double pause_seconds = 2;  ///< before the second try; doubled each time
-  double temperature = 0.7;
-  int max_tokens = 8192;
+  double pause_seconds = 2;  ///< before the second try; doubled each time. Where the endpoint says when (Retry-After,
+                             ///< seconds or a date), its time counts
+  double temperature = -1;   ///< below 0: not sent
+  int max_tokens = 0;        ///< 0: not sent
+  std::string token_field = "max_tokens";  ///< under this name
 };
-/// Where the endpoint refuses the key or cannot be reached, ask() throws Waiting: no later request would fare better.
-/// Any endpoint that speaks POST /chat/completions as OpenAI's does.
+/// Any endpoint that speaks POST /chat/completions as OpenAI's does. Where it refuses the key or the request (4xx but
+/// 408 and 429), is still overloaded after the last try, or cannot be reached, ask() throws Waiting: no later request
+/// would fare better. An answer that the endpoint cut at its limit of tokens is none.
 std::unique_ptr<Generator> make_openai_generator(const HttpOptions& options);
 
 }  // namespace salient::workbench

@@ -22,6 +22,7 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/host/interrupt.h"
+#include "core/printable.h"
 #include "workbench/generator/generator.h"
 #include "workbench/generator/secret.h"
 
@@ -100,14 +101,17 @@ using Headers = std::unique_ptr<curl_slist, FreeHeaders>;
 struct Transfer {
   CURLcode code = CURLE_OK;
   long status = 0;
+  long again_after_s = 0;  // as the endpoint says; 0 = it does not
   Body body{};
   bool may_try_again() const {
     if (code != CURLE_OK)
       return code == CURLE_OPERATION_TIMEDOUT || code == CURLE_COULDNT_CONNECT || code == CURLE_RECV_ERROR ||
              code == CURLE_GOT_NOTHING;
-    return status == 429 || status >= 500;
+    return is_overload();
   }
-  bool is_refused() const { return code == CURLE_OK && (status == 401 || status == 403); }
+  bool is_overload() const { return code == CURLE_OK && (status == 408 || status == 429 || status >= 500); }
+  bool is_key_refused() const { return code == CURLE_OK && (status == 401 || status == 403); }
+  bool is_request_refused() const { return code == CURLE_OK && status >= 300 && !is_overload(); }
   bool is_unreachable() const {
     return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY;
   }
@@ -117,6 +121,7 @@ struct Transfer {
 struct TransferHead {
   CURLcode code = CURLE_OK;
   long status = 0;
+  long again_after_s = 0;
   bool is_cut = false;
 };
 
@@ -179,7 +184,40 @@ void remove_key(const std::string& key, std::string& text) {
     text.replace(at, key.size(), "*");
 }
 
-/// The text of choices[0].message.content, or why there is none.
+/// The text of a message's content: a string, or a list of parts of which those of type "text" count.
+std::string text_of_content(const Json& content) {
+  if (content.is_string()) return content.get<std::string>();
+  std::string text;
+  if (content.is_array())
+    for (const Json& part : content)
+      if (part.is_object() && part.contains("text") && part["text"].is_string())
+        text += part["text"].get<std::string>();
+  return text;
+}
+
+std::string text_field(const Json& object, const char* name) {
+  return object.contains(name) && object[name].is_string() ? object[name].get<std::string>() : std::string();
+}
+
+/// The answer in choices[0] of a reply, or why there is none.
+Answer read_choice(const Json& reply) {
+  if (!reply.is_object() || !reply.contains("choices") || !reply["choices"].is_array() || reply["choices"].empty() ||
+      !reply["choices"][0].is_object() || !reply["choices"][0].contains("message") ||
+      !reply["choices"][0]["message"].is_object())
+    return {false, {}, "the endpoint's answer has no choices[0].message"};
+  const Json& choice = reply["choices"][0];
+  if (text_field(choice, "finish_reason") == "length")
+    return {false, {}, "the answer was cut at its limit of tokens, the endpoint's or the run's"};
+  std::string text = text_of_content(choice["message"].value("content", Json()));
+  if (text.empty()) {
+    const std::string refusal = text_field(choice["message"], "refusal");
+    return {false, {}, refusal.empty() ? "the model answered nothing" : "the model refused: " + printable(refusal)};
+  }
+  if (text.size() > kMaxAnswerBytes) return {false, {}, "the answer is too large"};
+  return {true, std::move(text), {}, text_field(reply, "model")};
+}
+
+/// The answer of a transfer, or why there is none.
 Answer read_body(const Transfer& transfer) {
   if (transfer.body.is_cut) return {false, {}, "the answer is larger than " + std::to_string(kMaxBody) + " bytes"};
   if (transfer.code != CURLE_OK) return {false, {}, std::string("the endpoint: ") + libcurl().text_of(transfer.code)};
@@ -189,25 +227,10 @@ Answer read_body(const Transfer& transfer) {
     if (json.is_object() && json.contains("error") && json["error"].is_object() && json["error"].contains("message") &&
         json["error"]["message"].is_string())
       why += ": " + json["error"]["message"].get<std::string>().substr(0, 200);
-    std::replace_if(
-        why.begin(), why.end(), [](unsigned char c) { return c < ' '; }, ' ');
-    return {false, {}, why};
+    return {false, {}, printable(why)};
   }
   if (json.is_discarded()) return {false, {}, "the endpoint's answer is no JSON"};
-  const Json* at = &json;
-  if (at->is_object() && at->contains("choices") && (*at)["choices"].is_array() && !(*at)["choices"].empty()) {
-    const Json& choice = (*at)["choices"][0];
-    if (choice.is_object() && choice.contains("message") && choice["message"].is_object()) {
-      const Json& message = choice["message"];
-      if (message.contains("content") && message["content"].is_string()) {
-        std::string text = message["content"];
-        if (text.empty()) return {false, {}, "the model answered nothing"};
-        if (text.size() > kMaxAnswerBytes) return {false, {}, "the answer is too large"};
-        return {true, std::move(text), {}};
-      }
-    }
-  }
-  return {false, {}, "the endpoint's answer has no choices[0].message.content"};
+  return read_choice(json);
 }
 
 class OpenAiGenerator final : public Generator {
@@ -220,40 +243,57 @@ class OpenAiGenerator final : public Generator {
   }
 
   Answer ask(const Request& request) override {
-    const Json body = {{"model", options_.model},
-                       {"temperature", options_.temperature},
-                       {"max_tokens", options_.max_tokens},
-                       {"messages", Json::array({{{"role", "system"}, {"content", request.system}},
-                                                 {{"role", "user"}, {"content", request.prompt}}})}};
-    const std::string text = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = body_of(request).dump(-1, ' ', false, Json::error_handler_t::replace);
     double pause = options_.pause_seconds;
     for (int attempt = 1;; ++attempt) {
       const Transfer transfer = post(text);
       stop_if_interrupted();
       Answer answer = read_body(transfer);
-      if (transfer.is_refused())
+      if (answer.is_there && answer.author.empty()) answer.author = options_.model;
+      if (transfer.is_key_refused())
         throw Waiting{answer.error + "; the key is read from the environment variable " + options_.key_env};
+      if (transfer.is_request_refused()) throw Waiting{answer.error};
       const bool is_last = transfer.body.is_cut || !transfer.may_try_again() || attempt >= options_.tries;
       if (is_last && transfer.is_unreachable()) throw Waiting{answer.error + ": " + options_.endpoint};
+      if (is_last && transfer.is_overload()) throw Waiting{answer.error};
       if (answer.is_there || is_last) return answer;
+      const double asked = std::min(static_cast<double>(transfer.again_after_s), options_.seconds);
       log_info("try " + std::to_string(attempt) + " of " + std::to_string(options_.tries) + " failed: " + answer.error);
-      (void)usleep(static_cast<useconds_t>(pause * 1e6));
+      wait(std::max(asked, pause));
       pause *= 2;
     }
   }
 
  private:
+  /// What was not asked for is not sent: models differ in what they take.
+  Json body_of(const Request& request) const {
+    Json body = {{"model", options_.model},
+                 {"messages", Json::array({{{"role", "system"}, {"content", request.system}},
+                                           {{"role", "user"}, {"content", request.prompt}}})}};
+    if (options_.temperature >= 0) body["temperature"] = options_.temperature;
+    if (options_.max_tokens > 0) body[options_.token_field] = options_.max_tokens;
+    return body;
+  }
+
+  /// @throws Interrupted
+  static void wait(double seconds) {
+    for (double left = seconds; left > 0; left -= 0.1) {
+      (void)usleep(static_cast<useconds_t>(std::min(left, 0.1) * 1e6));
+      stop_if_interrupted();
+    }
+  }
+
   Transfer post(const std::string& body) const {
     const std::string bytes = in_a_child(key_.text(), [&](const std::string& key) {
       Transfer made = transfer_with(key, body);
       remove_key(key, made.body.text);
-      const TransferHead head{made.code, made.status, made.body.is_cut};
+      const TransferHead head{made.code, made.status, made.again_after_s, made.body.is_cut};
       return std::string(reinterpret_cast<const char*>(&head), sizeof head) + made.body.text;
     });
     if (bytes.size() < sizeof(TransferHead)) return {.code = CURLE_RECV_ERROR};
     TransferHead head;
     std::memcpy(&head, bytes.data(), sizeof head);
-    return {head.code, head.status, {bytes.substr(sizeof head), head.is_cut}};
+    return {head.code, head.status, head.again_after_s, {bytes.substr(sizeof head), head.is_cut}};
   }
 
   Transfer transfer_with(const std::string& key, const std::string& body) const {
@@ -278,6 +318,9 @@ class OpenAiGenerator final : public Generator {
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(options_.seconds * 1000));
     transfer.code = libcurl().perform(handle.get());
     (void)libcurl().get(handle.get(), CURLINFO_RESPONSE_CODE, &transfer.status);
+    curl_off_t again_after_s = 0;
+    (void)libcurl().get(handle.get(), CURLINFO_RETRY_AFTER, &again_after_s);  // a date becomes seconds from now
+    transfer.again_after_s = static_cast<long>(again_after_s);
     return transfer;
   }
 

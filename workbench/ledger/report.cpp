@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -31,15 +32,15 @@ class Page {
 
 class MarkdownPage final : public Page {
  public:
-  void title(const std::string& text) override { out_ += "# " + text + "\n\n"; }
-  void section(const std::string& text) override { out_ += "## " + text + "\n\n"; }
-  void paragraph(const std::string& text) override { out_ += text + "\n\n"; }
+  void title(const std::string& text) override { out_ += "# " + without_tags(text) + "\n\n"; }
+  void section(const std::string& text) override { out_ += "## " + without_tags(text) + "\n\n"; }
+  void paragraph(const std::string& text) override { out_ += without_tags(text) + "\n\n"; }
   void table(const std::vector<std::vector<std::string>>& rows) override {
     for (std::size_t r = 0; r < rows.size(); ++r) {
       for (std::string cell : rows[r]) {
         std::replace(cell.begin(), cell.end(), '|', '/');
         std::replace(cell.begin(), cell.end(), '\n', ' ');
-        out_ += "| " + cell + " ";
+        out_ += "| " + without_tags(cell) + " ";
       }
       out_ += "|\n";
       for (std::size_t c = 0; r == 0 && c < rows[0].size(); ++c) out_ += c == 0 ? "|---|" : "---|";
@@ -47,10 +48,21 @@ class MarkdownPage final : public Page {
     }
     out_ += "\n";
   }
-  void code(const std::string& text) override { out_ += "````\n" + text + "````\n\n"; }
+  void code(const std::string& text) override {
+    std::string fence = "````";
+    while (text.find(fence) != std::string::npos) fence += '`';
+    out_ += fence + "\n" + text + fence + "\n\n";
+  }
   std::string done() override { return out_; }
 
  private:
+  /// Viewers of Markdown take HTML as it is: what a candidate or a compiler says is text.
+  static std::string without_tags(const std::string& text) {
+    std::string safe;
+    for (const char c : text) safe += c == '<' ? "&lt;" : std::string(1, c);
+    return safe;
+  }
+
   std::string out_;
 };
 
@@ -106,6 +118,17 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+/// Who wrote the answers, with the count of each.
+std::string authors_of(const std::vector<Json>& records) {
+  std::map<std::string, int> counts;
+  for (const Json& record : records)
+    if (record["kind"] == "answer" && text_of(record, "error").empty()) ++counts[text_of(record, "author")];
+  std::string text;
+  for (const auto& [author, count] : counts)
+    text += (text.empty() ? "" : ", ") + (author.empty() ? "not said" : author) + " (" + std::to_string(count) + ")";
+  return text;
+}
+
 void add_rounds(const std::vector<Json>& records, Page& page) {
   std::vector<std::vector<std::string>> rows = {{"candidate", "verdict", "x of start", "noise", "reason"}};
   std::size_t failed = 0;
@@ -120,6 +143,8 @@ void add_rounds(const std::vector<Json>& records, Page& page) {
                     is_timed ? fixed(made.decision.noise * 100, 1) + " %" : "", made.finding.reason.substr(0, 200)});
   }
   page.section("Candidates");
+  if (const std::string authors = authors_of(records); !authors.empty())
+    page.paragraph("Answers were written by: " + authors + ".");
   if (failed > 0) page.paragraph(std::to_string(failed) + " requests had no usable answer.");
   page.table(rows);
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -52,23 +53,39 @@ std::optional<Json> object_with(const std::string& answer, const char* key) {
   return std::nullopt;
 }
 
-/// The longest ``` block.
-std::optional<std::string> fenced_block(const std::string& answer) {
-  std::optional<std::string> longest;
+/// What a model thinks before it answers is no part of the answer.
+std::string without_thinking(const std::string& answer) {
+  static constexpr std::string_view kEnd = "</think>";
+  const std::size_t end = answer.rfind(kEnd);
+  return end == std::string::npos ? answer : answer.substr(end + kEnd.size());
+}
+
+/// The fence that a line begins with, "```" or "~~~" or a longer one; "" if it begins with none.
+std::string_view fence_of(std::string_view line) {
+  const std::size_t start = line.find_first_not_of(" \t");
+  if (start == std::string_view::npos || (line[start] != '`' && line[start] != '~')) return {};
+  const std::size_t end = std::min(line.find_first_not_of(line[start], start), line.size());
+  return end - start < 3 ? std::string_view{} : line.substr(start, end - start);
+}
+
+/// The last block between fences that has a launch line: what comes before it are drafts, or other files.
+std::optional<std::string> block_with_launch(const std::string& answer) {
+  std::optional<std::string> last;
   std::istringstream lines(answer);
-  std::string block;
-  bool is_open = false;
+  std::string block, open;  // open: the fence of the block at present
   for (std::string line; std::getline(lines, line);) {
-    const std::size_t start = line.find_first_not_of(" \t");
-    if (start != std::string::npos && line.compare(start, 3, "```") == 0) {
-      if (is_open && (!longest || block.size() > longest->size())) longest = block;
-      is_open = !is_open;
+    const std::string fence(fence_of(line));
+    if (open.empty()) {
+      open = fence;
       block.clear();
-    } else if (is_open) {
+    } else if (fence.starts_with(open)) {
+      if (block.find("launch") != std::string::npos) last = block;
+      open.clear();
+    } else {
       block += line + "\n";
     }
   }
-  return longest;
+  return last;
 }
 
 bool is_whole(const Json& value, std::int64_t most) {
@@ -94,19 +111,20 @@ void sort_and_check(std::vector<LineEdit>& edits) {
 
 }  // namespace
 
-std::string source_in(const std::string& answer) {
+std::string source_in(const std::string& whole) {
+  const std::string answer = without_thinking(whole);
   if (const auto json = object_with(answer, "source")) {
     if (!(*json)["source"].is_string()) refuse("has a source that is no text");
     return (*json)["source"].get<std::string>();
   }
-  if (auto block = fenced_block(answer); block && block->find("launch") != std::string::npos) return *block;
+  if (auto block = block_with_launch(answer)) return *block;
   const std::size_t start = answer.find_first_not_of(" \t\r\n");
   if (start != std::string::npos && answer.compare(start, 2, "//") == 0) return answer.substr(start);
   refuse("has no source: neither {\"source\": ...} nor a fenced block with a launch line");
 }
 
 std::vector<LineEdit> edits_in(const std::string& answer) {
-  const auto json = object_with(answer, "edits");
+  const auto json = object_with(without_thinking(answer), "edits");
   if (!json || !(*json)["edits"].is_array()) refuse("has no {\"edits\": [...]}");
   if ((*json)["edits"].empty() || (*json)["edits"].size() > kMaxEdits) refuse("has no edits, or more than 64");
   std::vector<LineEdit> edits;
@@ -137,7 +155,8 @@ Variables shape_of(const Json& one) {
 
 }  // namespace
 
-MoreTests tests_in(const std::string& answer) {
+MoreTests tests_in(const std::string& whole) {
+  const std::string answer = without_thinking(whole);
   auto json = object_with(answer, "shapes");
   if (!json) json = object_with(answer, "seeds");
   if (!json) refuse("has neither {\"shapes\": [...]} nor {\"seeds\": [...]}");
@@ -183,6 +202,27 @@ std::string opening_comment(const std::string& source) {
     found += (found.empty() ? "" : " ") + text;
   }
   return found.substr(0, kMost);
+}
+
+std::string problem_of(AnswerKind kind, const std::string& answer) {
+  try {
+    switch (kind) {
+      case AnswerKind::kSource: (void)source_in(answer); break;
+      case AnswerKind::kEdits: (void)edits_in(answer); break;
+      case AnswerKind::kShapes: (void)tests_in(answer); break;
+      case AnswerKind::kText: break;
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadData) throw;
+    return error.what();
+  }
+  return {};
+}
+
+std::string quoted(std::string source) {
+  for (const char* fence : {"```", "~~~"})
+    for (std::size_t at; (at = source.find(fence)) != std::string::npos;) source.insert(at + 1, " ");
+  return source;
 }
 
 std::string with_line_numbers(const std::string& source) {

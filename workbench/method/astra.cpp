@@ -35,7 +35,7 @@ class Astra final : public Method {
   Action first_round() {
     if (!has("tester")) return next_round();
     phase_ = Phase::kTest;
-    return ask("tester", AnswerKind::kShapes, {{"task", task_text(context_)}, {"kernel", best_}});
+    return ask("tester", AnswerKind::kShapes, {{"task", task_text(context_)}, {"kernel", quoted(best_)}});
   }
 
   Action answered(const Answer& answer) override {
@@ -66,7 +66,7 @@ class Astra final : public Method {
     profile_ = measured_;
     if (!has("profiler") || !is_shown || round_ == rounds_) return next_round();
     phase_ = Phase::kProfile;
-    return ask("profiler", AnswerKind::kText, {{"kernel", current_}, {"measured", measured_}, {"log", log_}});
+    return ask("profiler", AnswerKind::kText, {{"kernel", quoted(current_)}, {"measured", measured_}, {"log", log_}});
   }
 
  private:
@@ -99,7 +99,7 @@ class Astra final : public Method {
     phase_ = Phase::kPlan;
     return ask("planner", AnswerKind::kText,
                {{"task", task_text(context_)},
-                {"kernel", best_},
+                {"kernel", quoted(best_)},
                 {"menu", menu_text(context_)},
                 {"log", log_text()},
                 {"failure", failure_text()},
@@ -110,7 +110,7 @@ class Astra final : public Method {
     phase_ = Phase::kCode;
     return ask("coder", AnswerKind::kSource,
                {{"task", task_text(context_)},
-                {"kernel", best_},
+                {"kernel", quoted(best_)},
                 {"plan", plan_},
                 {"log", log_text()},
                 {"failure", failure_text()}});

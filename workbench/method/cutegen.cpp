@@ -92,7 +92,7 @@ class CuteGen final : public Method {
     const bool is_first = parent_.empty();
     Fillings fillings = {{"task", task_text(context_)}, {"history", history_.empty() ? "nothing yet\n" : history_}};
     if (!is_first) {
-      fillings["kernel"] = parent_;
+      fillings["kernel"] = quoted(parent_);
       fillings["menu"] = menu_text(context_);
       fillings["stage"] = context_.prompts->fill("stage_" + stage());
       fillings["profile"] = depth_ >= profile_depth() ? parent_profile_ : "not shown at this stage\n";
@@ -103,16 +103,18 @@ class CuteGen final : public Method {
   Action ask_diagnosis() {
     ++repair_;
     phase_ = Phase::kDiagnosis;
-    return ask(
-        "diagnosis", AnswerKind::kText, "cutegen_diagnosis",
-        {{"task", task_text(context_)}, {"kernel", with_line_numbers(current_)}, {"failure", finding_text(failure_)}});
+    return ask("diagnosis", AnswerKind::kText, "cutegen_diagnosis",
+               {{"task", task_text(context_)},
+                {"kernel", with_line_numbers(quoted(current_))},
+                {"failure", finding_text(failure_)}});
   }
 
   Action ask_repair() {
     phase_ = Phase::kRepair;
-    return ask(
-        "repair", AnswerKind::kEdits, "cutegen_repair",
-        {{"kernel", with_line_numbers(current_)}, {"failure", finding_text(failure_)}, {"diagnosis", diagnosis_}});
+    return ask("repair", AnswerKind::kEdits, "cutegen_repair",
+               {{"kernel", with_line_numbers(quoted(current_))},
+                {"failure", finding_text(failure_)},
+                {"diagnosis", diagnosis_}});
   }
 
   Action ask(const std::string& role, AnswerKind answer, const std::string& prompt, const Fillings& fillings) const {

@@ -45,8 +45,9 @@ class Run {
       ++summary_.failed_answers;
       if (!is_silent) log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + problem);
     }
-    on_record_("answer", {{"id", request.id}, {"error", answer.error}, {"refused", next.refused}},
-               {{"answer", answer.text}});
+    Json facts = {{"id", request.id}, {"error", answer.error}, {"refused", next.refused}};
+    if (!answer.author.empty()) facts["author"] = answer.author;
+    on_record_("answer", facts, {{"answer", answer.text}});
     return next;
   }
 

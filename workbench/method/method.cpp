@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "workbench/method/answers.h"
 
 namespace salient::workbench {
 namespace {
@@ -58,7 +59,7 @@ std::string menu_text(const MethodContext& context) {
 
 std::string finding_text(const Finding& finding) {
   std::string text = std::string(word_of(finding.verdict)) + ": " + finding.reason + "\n";
-  if (!finding.log.empty()) text += finding.log.substr(0, kMaxLog) + "\n";
+  if (!finding.log.empty()) text += quoted(finding.log.substr(0, kMaxLog)) + "\n";
   return text;
 }
 

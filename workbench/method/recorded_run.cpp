@@ -47,7 +47,7 @@ std::size_t RecordedRun::num_actions() const {
 Answer RecordedRun::answer() {
   const Json& record = take("answer");
   const std::string error = text_of(record, "error");
-  return {error.empty(), read_object(folder_, text_of(record, "answer")), error};
+  return {error.empty(), read_object(folder_, text_of(record, "answer")), error, text_of(record, "author")};
 }
 
 Assessment RecordedRun::assessment() {

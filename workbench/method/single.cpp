@@ -53,7 +53,7 @@ class Single final : public Method {
   Action next_round() {
     if (++round_ > rounds_) return {.kind = Action::Kind::kFinish, .reason = "all rounds are done"};
     const Fillings fillings = {{"task", task_text(context_)},
-                               {"kernel", best_},
+                               {"kernel", quoted(best_)},
                                {"menu", menu_text(context_)},
                                {"log", log_.empty() ? "nothing yet\n" : log_}};
     return {.kind = Action::Kind::kAsk,
