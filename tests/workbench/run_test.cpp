@@ -210,6 +210,44 @@ TEST(Single, ImpossibleStopsForAPerson) {
   EXPECT_EQ(summary.best, source(0));
 }
 
+std::string begins_from(int number) { return "BEGIN FROM, correct\n```\n" + source(number) + "```\n"; }
+
+TEST(Beam, TheFastestCorrectKernelsAreTheParentsOfAGeneration) {
+  Script script;
+  script.answers["coder"] = {says(source(1)), says(source(2)), says("Sorry."), says(source(4)), says(source(5))};
+  script.assessments = {timed(4, 4, 2), timed(4, 2, 3), failed(Verdict::kIncorrect), timed(4, 2, 1)};
+  const RunSummary summary = script.play({.method = "beam", .rounds = 5, .language = "host", .width = 2});
+  EXPECT_EQ(script.trace,
+            "start coder judge(version 0) coder judge(version 1) coder coder judge(version 1) coder judge(version 1) ");
+  const int parents[] = {0, 0, 1, 2, 1};  // the second is slower than the best, and a parent all the same
+  for (std::size_t i = 0; i < 5; ++i)
+    EXPECT_NE(script.prompts[i].find(begins_from(parents[i])), std::string::npos) << script.prompts[i];
+  EXPECT_NE(script.prompts[1].find("made of it so far:\n  ACCEPTED, 2.000x"), std::string::npos)
+      << script.prompts[1];
+  EXPECT_NE(script.prompts[4].find("no usable answer"), std::string::npos);
+  EXPECT_EQ(summary.best, source(5));
+}
+
+TEST(Mcts, GoesDownWhereTheMeanRewardAndTheDoubtAreLargest) {
+  Script script;
+  script.answers["coder"] = {says(source(1)), says(source(2)), says(source(3)), says(source(4)), says(source(5))};
+  script.assessments = {failed(Verdict::kCompileError), timed(4, 4, 2), timed(4, 2, 3), timed(4, 2, 1), timed(4, 1, 2)};
+  const RunSummary summary = script.play({.method = "mcts", .rounds = 5, .language = "host", .width = 2});
+  const int parents[] = {0, 0, 2, 2, 4};
+  for (std::size_t i = 0; i < 5; ++i)
+    EXPECT_NE(script.prompts[i].find(begins_from(parents[i])), std::string::npos) << script.prompts[i];
+  EXPECT_EQ(summary.best, source(4));
+}
+
+TEST(Mcts, WhatHasNoCorrectChildIsAParentAgain) {
+  Script script;
+  script.answers["coder"] = {says(source(1)), says(source(2))};
+  script.assessments = {failed(Verdict::kCompileError), failed(Verdict::kCompileError)};
+  const RunSummary summary = script.play({.method = "mcts", .rounds = 2, .language = "host", .width = 1});
+  EXPECT_NE(script.prompts[1].find(begins_from(0)), std::string::npos);
+  EXPECT_EQ(summary.best, source(0));
+}
+
 TEST(Ledger, AnImpossibleCandidateThatWasJudgedAgainCountsOnce) {
   salient::test::Scratch scratch;
   const auto assessment = [](const Assessment& made) {

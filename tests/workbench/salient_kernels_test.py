@@ -209,6 +209,14 @@ class SalientKernels(unittest.TestCase):
         self.run_it("verify-ledger", run, expect=65)
         self.run_it("replay", run, expect=65)
 
+    def test_a_tree_search_replays(self):
+        (self.work / "good.cpp").write_text(f"```\n{GOOD}```\n")
+        for method in ("beam", "mcts"):
+            run = self.work / method
+            self.run_it("optimize", "softsign", "--generator", "command", "--command", "cat good.cpp", *QUICK,
+                        "--method", method, "--width", "1", "--rounds", "3", "--out", run)
+            self.assertIn("candidates 3", self.run_it("replay", run).stdout)
+
     def test_a_model_server_is_asked_with_the_key_and_tried_again_when_busy(self):
         begin = time.monotonic()
         result, run = self.ask_server("busy once")

@@ -106,7 +106,8 @@ MethodOptions method_options(const KernelOptions& options, BackendKind backend) 
                      : options.profile == "never" ? ProfilePolicy::kNever
                                                   : ProfilePolicy::kFromStart,
           .language = options.language.empty() ? word_of(backend) : options.language,
-          .roles = options.roles};
+          .roles = options.roles,
+          .width = options.width};
 }
 
 std::unique_ptr<Generator> make_generator(const KernelOptions& options, const std::filesystem::path& run) {
@@ -150,6 +151,7 @@ void check_options(const KernelOptions& options) {
   require_option(is_one_of(options.language, {"", "host", "cuda", "cute"}), "--language: host, cuda or cute");
   require_option(options.rounds >= 0 && options.rounds <= 1000, "--rounds: 0 to 1000");
   require_option(options.repairs >= 0 && options.repairs <= 100, "--repairs: 0 to 100");
+  require_option(options.width >= 1 && options.width <= 100, "--width: 1 to 100");
   require_option(options.samples >= 4 && options.samples <= 1000 && options.samples % 2 == 0,
                  "--samples: even, 4 to 1000");
   require_option(options.run_s > 0 && options.run_s <= 3600, "--run-s: above 0, up to 3600");

@@ -17,6 +17,7 @@ struct KernelOptions {
   std::string generator{};
   int rounds = 0;
   int repairs = 5;
+  int width = 3;
   std::string profile = "late";
   std::string language{};
   std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};
@@ -52,10 +53,11 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, KernelOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("backend", self.backend, "auto | host | cuda; auto takes a GPU where there are one, its driver and nvcc");
-  field("method", self.method, "optimize: cutegen | astra | single");
+  field("method", self.method, "optimize: cutegen | astra | single | beam | mcts");
   field("generator", self.generator, "optimize: command | folder | openai | replay; needed");
-  field("rounds", self.rounds, "optimize: depths or rounds; 0 = the method's own, 10 or 5");
+  field("rounds", self.rounds, "optimize: depths, rounds or requests; 0 = the method's own, 10, 5 or 12");
   field("repairs", self.repairs, "optimize: of one depth of cutegen");
+  field("width", self.width, "optimize: of beam, parents at a time; of mcts, children before it goes deeper");
   field("profile", self.profile, "optimize: from-start | late | never: when prompts hold measurements");
   field("language", self.language, "optimize: host | cuda | cute; empty = by the back end");
   field("roles", self.roles, "optimize: those of astra that take part; coder is needed");

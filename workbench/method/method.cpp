@@ -23,7 +23,9 @@ std::unique_ptr<Method> make_method(const MethodContext& context) {
   if (options.method == "cutegen") return make_cutegen(context);
   if (options.method == "astra") return make_astra(context);
   if (options.method == "single") return make_single(context);
-  fail(ErrorKind::kUsage, "there is no method '" + options.method + "'; cutegen, astra, single");
+  if (options.method == "beam") return make_beam(context);
+  if (options.method == "mcts") return make_mcts(context);
+  fail(ErrorKind::kUsage, "there is no method '" + options.method + "'; cutegen, astra, single, beam, mcts");
 }
 
 namespace {

@@ -19,12 +19,13 @@ namespace salient::workbench {
 enum class ProfilePolicy { kFromStart, kLate, kNever };
 
 struct MethodOptions {
-  std::string method = "cutegen";  ///< cutegen | astra | single
-  int rounds = 0;                  ///< optimisation depths, or rounds; 0 = the method's own: 10, 5, 5
+  std::string method = "cutegen";  ///< cutegen | astra | single | beam | mcts
+  int rounds = 0;                  ///< optimisation depths, rounds, requests; 0 = the method's own: 10, 5, 5, 12, 12
   int repairs = 5;                 ///< of one depth
   ProfilePolicy profile = ProfilePolicy::kLate;
   std::string language = "cuda";                                                ///< host | cuda | cute
   std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};  ///< of astra; coder is needed
+  int width = 3;               ///< of beam: kernels that are parents at a time; of mcts: children before it goes deeper
   bool measures_start = true;  ///< the start kernel is timed first, so that the first plan rests on measurements
 };
 
@@ -65,6 +66,8 @@ std::unique_ptr<Method> make_method(const MethodContext& context);
 std::unique_ptr<Method> make_cutegen(const MethodContext& context);
 std::unique_ptr<Method> make_astra(const MethodContext& context);
 std::unique_ptr<Method> make_single(const MethodContext& context);
+std::unique_ptr<Method> make_beam(const MethodContext& context);
+std::unique_ptr<Method> make_mcts(const MethodContext& context);
 
 // Shared by the methods.
 

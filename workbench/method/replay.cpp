@@ -1,4 +1,6 @@
 // workbench/method/replay.cpp - a recorded run once more, without generator, compiler or device; see driver.h.
+#include <algorithm>
+
 #include "core/error.h"
 #include "workbench/method/driver.h"
 #include "workbench/method/recorded_run.h"
@@ -12,13 +14,10 @@ constexpr const char* kProfileWords[] = {"from-start", "late", "never"};
 }  // namespace
 
 Json json_of(const MethodOptions& options) {
-  return {{"method", options.method},
-          {"rounds", options.rounds},
-          {"repairs", options.repairs},
-          {"profile", kProfileWords[static_cast<std::size_t>(options.profile)]},
-          {"language", options.language},
-          {"roles", options.roles},
-          {"measures_start", options.measures_start}};
+  return {{"method", options.method},     {"rounds", options.rounds},
+          {"repairs", options.repairs},   {"profile", kProfileWords[static_cast<std::size_t>(options.profile)]},
+          {"language", options.language}, {"roles", options.roles},
+          {"width", options.width},       {"measures_start", options.measures_start}};
 }
 
 MethodOptions method_options_of(const Json& json) {
@@ -30,6 +29,7 @@ MethodOptions method_options_of(const Json& json) {
       if (profile == kProfileWords[i]) options.profile = static_cast<ProfilePolicy>(i);
     options.language = json.at("language").get<std::string>();
     json.at("roles").get_to(options.roles);
+    options.width = std::max(json.value("width", options.width), 1);
     options.measures_start = json.value("measures_start", false);  // of older records
     return options;
   } catch (const Json::exception& error) {
