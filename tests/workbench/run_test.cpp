@@ -222,8 +222,7 @@ TEST(Beam, TheFastestCorrectKernelsAreTheParentsOfAGeneration) {
   const int parents[] = {0, 0, 1, 2, 1};  // the second is slower than the best, and a parent all the same
   for (std::size_t i = 0; i < 5; ++i)
     EXPECT_NE(script.prompts[i].find(begins_from(parents[i])), std::string::npos) << script.prompts[i];
-  EXPECT_NE(script.prompts[1].find("made of it so far:\n  ACCEPTED, 2.000x"), std::string::npos)
-      << script.prompts[1];
+  EXPECT_NE(script.prompts[1].find("made of it so far:\n  ACCEPTED, 2.000x"), std::string::npos) << script.prompts[1];
   EXPECT_NE(script.prompts[4].find("no usable answer"), std::string::npos);
   EXPECT_EQ(summary.best, source(5));
 }
