@@ -238,6 +238,17 @@ TEST(Mcts, GoesDownWhereTheMeanRewardAndTheDoubtAreLargest) {
   EXPECT_EQ(summary.best, source(4));
 }
 
+TEST(Until, AnyMethodEndsAtTheShareOfTheBoundThatWasAskedFor) {
+  for (const char* name : {"single", "beam"}) {
+    Script script;
+    script.answers["coder"] = {says(source(1)), says(source(2)), says(source(3))};
+    script.assessments = {timed(4e-9, 4e-9, 2.5e-9), timed(4e-9, 2.5e-9, 1.25e-9), timed(4e-9, 1.25e-9, 1.1e-9)};
+    const RunSummary summary = script.play({.method = name, .rounds = 3, .language = "host", .stop_at = 75});
+    EXPECT_EQ(summary.judged, 2) << name;
+    EXPECT_EQ(summary.reason, "80.0 % of the measured bound, 75.0 % were asked for");
+  }
+}
+
 TEST(Mcts, WhatHasNoCorrectChildIsAParentAgain) {
   Script script;
   script.answers["coder"] = {says(source(1)), says(source(2))};

@@ -93,7 +93,8 @@ class ModelServer(http.server.BaseHTTPRequestHandler):
             text = "I would rather talk about the weather."
         if mode == "malformed":
             text = '{"source": "// launch'
-        return self.reply(status, {"choices": [{"message": {"role": "assistant", "content": text}}], "model": "m-2026"})
+        return self.reply(status, {"choices": [{"message": {"role": "assistant", "content": text}}], "model": "m-2026",
+                                   "usage": {"prompt_tokens": 700, "completion_tokens": 300}})
 
     def reply(self, status, value, headers={}):
         self.raw(status, json.dumps(value).encode(), headers)
@@ -231,6 +232,14 @@ class SalientKernels(unittest.TestCase):
         self.run_it("replay", run)
         self.run_it("report", run)
         self.assertIn("Answers were written by: m-2026 (1).", (run / "report.md").read_text())
+        self.assertIn("tokens 1000: asked 700, answered 300", result.stdout)
+        run = self.work / "dear"
+        spent = self.run_it("optimize", "softsign", "--generator", "openai", "--endpoint", self.url, "--model", "m",
+                            "--method", "single", *QUICK, "--rounds", "5", "--budget-tokens", "1500", "--out", run,
+                            expect=3).stdout
+        self.assertIn("paused: 2000 tokens are spent, of 1500", spent)
+        self.assertIn("tokens 5000", self.run_it("advance", run).stdout)
+        self.assertIn("tokens 5000", self.run_it("replay", run).stdout)
         more = ["--max-tokens", "9000", "--token-field", "max_completion_tokens", "--temperature", "0.5"]
         self.ask_server("good", *more)
         body = ModelServer.requests[0][2]

@@ -107,7 +107,8 @@ MethodOptions method_options(const KernelOptions& options, BackendKind backend) 
                                                   : ProfilePolicy::kFromStart,
           .language = options.language.empty() ? word_of(backend) : options.language,
           .roles = options.roles,
-          .width = options.width};
+          .width = options.width,
+          .stop_at = options.stop_at};
 }
 
 std::unique_ptr<Generator> make_generator(const KernelOptions& options, const std::filesystem::path& run) {
@@ -163,6 +164,8 @@ void check_options(const KernelOptions& options) {
   require_option(options.temperature == -1 || (options.temperature >= 0 && options.temperature <= 2),
                  "--temperature: 0 to 2, or -1");
   require_option(options.budget_s >= 0, "--budget-s: 0 or above");
+  require_option(options.budget_tokens >= 0, "--budget-tokens: 0 or above");
+  require_option(options.stop_at >= 0 && options.stop_at <= 100, "--stop-at: 0 to 100");
 }
 
 }  // namespace salient::workbench

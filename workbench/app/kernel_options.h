@@ -22,6 +22,8 @@ struct KernelOptions {
   std::string language{};
   std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};
   double budget_s = 0;
+  std::int64_t budget_tokens = 0;
+  double stop_at = 0;
   std::string out{};
   std::string command{};
   std::string folder{};
@@ -62,6 +64,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("language", self.language, "optimize: host | cuda | cute; empty = by the back end");
   field("roles", self.roles, "optimize: those of astra that take part; coder is needed");
   field("budget-s", self.budget_s, "optimize, advance: seconds after which the run is left open; 0 = no limit");
+  field("budget-tokens", self.budget_tokens,
+        "optimize, advance: tokens of requests and answers, as the endpoint counts them, after which the run is left "
+        "open; 0 = no limit");
+  field("stop-at", self.stop_at, "optimize: per cent of the measured bound at which the run ends; 0 = not by that");
   field("out", self.out,
         "optimize: run folder; tune, promote, report: what to write; empty = below runs/kernels, in the run");
   field("command", self.command, "generator command: a shell command, request on its input, answer on its output");

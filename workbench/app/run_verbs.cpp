@@ -24,6 +24,9 @@ void print_summary(const RunSummary& summary) {
   log_result("requests " + std::to_string(summary.requests) + ", without a usable answer " +
              std::to_string(summary.failed_answers));
   log_result("candidates " + std::to_string(summary.judged) + ":" + (verdicts.empty() ? " none" : verdicts));
+  if (const std::int64_t tokens = summary.tokens_asked + summary.tokens_answered; tokens > 0)
+    log_result("tokens " + std::to_string(tokens) + ": asked " + std::to_string(summary.tokens_asked) + ", answered " +
+               std::to_string(summary.tokens_answered));
   if (summary.reworded > 0) log_result("requests that would read otherwise today " + std::to_string(summary.reworded));
   log_result("best " + fixed(summary.best_of_start, 3) + "x of the start kernel (" + summary.reason + ")");
 }
@@ -84,6 +87,7 @@ int optimize_case(const Words& words, const KernelOptions& options) {
   const OptimizeOptions how{.method = method_options(options, backend->kind()),
                             .referee = profiled(options),
                             .budget_seconds = options.budget_s,
+                            .budget_tokens = options.budget_tokens,
                             .generator = options.generator == "openai" ? "openai " + options.model : options.generator};
   return run_or_wait(run, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
 }
@@ -107,8 +111,10 @@ int advance_run(const Words& words, const KernelOptions& options) {
                       [&] { return recorded_compiler(read_recipe(run, first, workbench), options, work); });
   const std::unique_ptr<Generator> generator = make_generator(as_recorded, run);
   install_interrupt_handlers();
-  const OptimizeOptions how{
-      .referee = profiled(as_recorded), .judges_again = options.again, .budget_seconds = options.budget_s};
+  const OptimizeOptions how{.referee = profiled(as_recorded),
+                            .judges_again = options.again,
+                            .budget_seconds = options.budget_s,
+                            .budget_tokens = options.budget_tokens};
   return run_or_wait(run, [&] { return continue_run(backend, *generator, how, workbench, run); });
 }
 

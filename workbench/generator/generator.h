@@ -1,6 +1,7 @@
 // workbench/generator/generator.h - who writes code: one question in, one answer out, whatever is behind it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -31,6 +32,7 @@ struct Answer {
   std::string text{};    ///< of the answer
   std::string error{};   ///< one line
   std::string author{};  ///< who wrote it: a model as the endpoint names it, or what the user said; "" = not known
+  std::int64_t tokens_asked = 0, tokens_answered = 0;  ///< as the endpoint counts them; 0 = it does not
 };
 
 /// Thrown by what cannot go on now and can later: no error. Only verbs catch it.

@@ -30,6 +30,7 @@ namespace salient::workbench {
 namespace {
 
 using Json = nlohmann::json;
+constexpr int kMostTokens = 1 << 30;                   // of an answer; a ledger's numbers are int
 constexpr std::size_t kMaxBody = 2 * kMaxAnswerBytes;  // JSON escapes make a text longer
 
 struct Body {
@@ -199,6 +200,11 @@ std::string text_field(const Json& object, const char* name) {
   return object.contains(name) && object[name].is_string() ? object[name].get<std::string>() : std::string();
 }
 
+std::int64_t count_field(const Json& object, const char* name) {
+  const bool is_count = object.contains(name) && object[name].is_number_unsigned() && object[name] <= kMostTokens;
+  return is_count ? object[name].get<std::int64_t>() : 0;
+}
+
 /// The answer in choices[0] of a reply, or why there is none.
 Answer read_choice(const Json& reply) {
   if (!reply.is_object() || !reply.contains("choices") || !reply["choices"].is_array() || reply["choices"].empty() ||
@@ -214,7 +220,12 @@ Answer read_choice(const Json& reply) {
     return {false, {}, refusal.empty() ? "the model answered nothing" : "the model refused: " + printable(refusal)};
   }
   if (text.size() > kMaxAnswerBytes) return {false, {}, "the answer is too large"};
-  return {true, std::move(text), {}, text_field(reply, "model")};
+  Answer answer{true, std::move(text), {}, text_field(reply, "model")};
+  if (reply.contains("usage") && reply["usage"].is_object()) {
+    answer.tokens_asked = count_field(reply["usage"], "prompt_tokens");
+    answer.tokens_answered = count_field(reply["usage"], "completion_tokens");
+  }
+  return answer;
 }
 
 /// The answer of a transfer, or why there is none.

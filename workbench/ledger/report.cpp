@@ -178,6 +178,19 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
   page.table(rows);
 }
 
+/// What a per cent of the measured bound has cost, if an endpoint counted tokens.
+void add_cost(const std::vector<Json>& records, const Assessment& best, Page& page) {
+  double tokens = 0;
+  for (const Json& record : records)
+    if (record["kind"] == "answer") tokens += number_of(record, "tokens_asked") + number_of(record, "tokens_answered");
+  if (tokens == 0) return;
+  Timing start = best.timing;
+  for (ShapeTimes& times : start.shapes) times.candidate = times.start;
+  const double from = 100 * share_of_floor(start), to = 100 * share_of_floor(best.timing);
+  page.paragraph("From " + fixed(from, 1) + " to " + fixed(to, 1) + " % of the measured bound with " +
+                 fixed(tokens, 0) + " tokens: " + fixed(tokens / (to - from), 0) + " a per cent.");
+}
+
 std::string report_on(const std::filesystem::path& run, const Baselines& baselines, Page& page) {
   const std::vector<Json> records = load_ledger(run);
   const Json& first = records.front();
@@ -201,7 +214,7 @@ std::string report_on(const std::filesystem::path& run, const Baselines& baselin
   } else {
     for (const Json& record : records)
       if (record["kind"] == "assessment" && number_of(record, "candidate") == number_of(*best, "candidate"))
-        add_best_shapes(assessment_of(record), baselines, page);
+        add_best_shapes(assessment_of(record), baselines, page), add_cost(records, assessment_of(record), page);
     page.section("Start and best");
     page.code(line_difference(read_object(run, text_of(first, "start")), read_object(run, text_of(*best, "source"))));
   }

@@ -47,6 +47,10 @@ class Run {
     }
     Json facts = {{"id", request.id}, {"error", answer.error}, {"refused", next.refused}};
     if (!answer.author.empty()) facts["author"] = answer.author;
+    if (answer.tokens_asked > 0) facts["tokens_asked"] = answer.tokens_asked;
+    if (answer.tokens_answered > 0) facts["tokens_answered"] = answer.tokens_answered;
+    summary_.tokens_asked += answer.tokens_asked;
+    summary_.tokens_answered += answer.tokens_answered;
     on_record_("answer", facts, {{"answer", answer.text}});
     return next;
   }

@@ -27,10 +27,11 @@ inline constexpr const char* kEndedEarly = "ended early: the time was over, or i
 struct RunSummary {
   int requests = 0, failed_answers = 0, judged = 0, accepted = 0;
   std::map<std::string, int> verdicts{};
-  double best_of_start = 1;  ///< x of the start kernel
-  std::string best{};        ///< source; the start kernel if nothing was faster
-  std::string reason{};      ///< why the run ended
-  int reworded = 0;          ///< of a replay: requests that would read otherwise today
+  double best_of_start = 1;                            ///< x of the start kernel
+  std::string best{};                                  ///< source; the start kernel if nothing was faster
+  std::string reason{};                                ///< why the run ended
+  int reworded = 0;                                    ///< of a replay: requests that would read otherwise today
+  std::int64_t tokens_asked = 0, tokens_answered = 0;  ///< as far as generators count them
 };
 
 /// What happens, reported to `on_record(kind, facts, texts)`; facts as in the ledger, texts are stored by hash under

@@ -13,7 +13,9 @@ constexpr std::size_t kMaxLog = 4000;
 
 }  // namespace
 
-std::unique_ptr<Method> make_method(const MethodContext& context) {
+namespace {
+
+std::unique_ptr<Method> make_named(const MethodContext& context) {
   const MethodOptions& options = context.options;
   for (const std::string& role : options.roles)
     if (role != "planner" && role != "coder" && role != "tester" && role != "profiler")
@@ -26,6 +28,13 @@ std::unique_ptr<Method> make_method(const MethodContext& context) {
   if (options.method == "beam") return make_beam(context);
   if (options.method == "mcts") return make_mcts(context);
   fail(ErrorKind::kUsage, "there is no method '" + options.method + "'; cutegen, astra, single, beam, mcts");
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_method(const MethodContext& context) {
+  std::unique_ptr<Method> method = make_named(context);
+  return context.options.stop_at > 0 ? make_until(std::move(method), context.options.stop_at) : std::move(method);
 }
 
 namespace {

@@ -26,6 +26,7 @@ struct MethodOptions {
   std::string language = "cuda";                                                ///< host | cuda | cute
   std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};  ///< of astra; coder is needed
   int width = 3;               ///< of beam: kernels that are parents at a time; of mcts: children before it goes deeper
+  double stop_at = 0;          ///< per cent of the measured bound at which a run ends; 0 = not by that
   bool measures_start = true;  ///< the start kernel is timed first, so that the first plan rests on measurements
 };
 
@@ -68,6 +69,8 @@ std::unique_ptr<Method> make_astra(const MethodContext& context);
 std::unique_ptr<Method> make_single(const MethodContext& context);
 std::unique_ptr<Method> make_beam(const MethodContext& context);
 std::unique_ptr<Method> make_mcts(const MethodContext& context);
+/// `method`, which also ends with the first accepted candidate whose share_of_floor() is `percent`.
+std::unique_ptr<Method> make_until(std::unique_ptr<Method> method, double percent);
 
 // Shared by the methods.
 

@@ -99,15 +99,30 @@ bool is_stopped(const std::vector<Json>& records) {
 
 const char* extension_of(BackendKind backend) { return backend == BackendKind::kHost ? ".cpp" : ".cu"; }
 
-/// To be called before every action: leaves the run open, to be continued later.
-/// @throws Waiting when the time is over, Interrupted
-std::function<void()> limit_of(double budget_seconds) {
-  return [budget_seconds, begin = Clock::now()] {
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+/// Time and tokens of a call, which leave a run open when they are spent, to be continued later.
+class Limits {
+ public:
+  explicit Limits(const OptimizeOptions& options) : seconds_(options.budget_seconds), tokens_(options.budget_tokens) {}
+
+  Answer counted(Answer answer) {
+    spent_ += answer.tokens_asked + answer.tokens_answered;
+    return answer;
+  }
+
+  /// To be called before every action. @throws Waiting when one is spent, Interrupted
+  void stop_if_over() const {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     stop_if_interrupted();
-    if (budget_seconds > 0 && seconds > budget_seconds) throw Waiting{"paused: the time for this call is over"};
-  };
-}
+    if (seconds_ > 0 && seconds > seconds_) throw Waiting{"paused: the time for this call is over"};
+    if (tokens_ > 0 && spent_ >= tokens_)
+      throw Waiting{"paused: " + std::to_string(spent_) + " tokens are spent, of " + std::to_string(tokens_)};
+  }
+
+ private:
+  double seconds_;
+  std::int64_t tokens_, spent_ = 0;
+  Clock::time_point begin_ = Clock::now();
+};
 
 }  // namespace
 
@@ -139,11 +154,11 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
   ledger.append("run", first);
   ledger.set_best({{"case", given.name}, {"of_start", 1}, {"candidate", 0}}, start.source,
                   extension_of(backend.kind()));
-  const auto stop_if_over = limit_of(options.budget_seconds);
-  const Sources sources{.ask = [&](const Request& request) { return generator.ask(request); },
+  Limits limits(options);
+  const Sources sources{.ask = [&](const Request& request) { return limits.counted(generator.ask(request)); },
                         .judge = [&](const std::string& source, const std::string& against,
                                      const MoreTests& more) { return judge.judge(source, against, more); },
-                        .is_over = [&] { return stop_if_over(), false; }};
+                        .is_over = [&] { return limits.stop_if_over(), false; }};
   return run_method(*method, start.source, sources, writer(ledger, extension_of(backend.kind())));
 }
 
@@ -165,21 +180,23 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
   Referee referee(backend, recipe.given, referee_options);
   Judge judge(referee, start);
   const OnRecord write = writer(ledger, extension_of(recipe.backend));
-  const auto stop_if_over = limit_of(options.budget_seconds);
-  const Sources sources{
-      .ask = [&](const Request& request) { return record.is_at_end() ? generator.ask(request) : record.answer(); },
-      .judge =
-          [&](const std::string& source, const std::string& against, const MoreTests& more) {
-            if (record.is_at_end()) return judge.judge(source, against, more);
-            judge.remember(more);
-            return record.assessment();
-          },
-      .is_over =
-          [&] {
-            if (record.is_at_end()) stop_if_over();
-            return false;
-          },
-      .is_recorded = [&] { return !record.is_at_end(); }};
+  Limits limits(options);
+  const Sources sources{.ask =
+                            [&](const Request& request) {
+                              return limits.counted(record.is_at_end() ? generator.ask(request) : record.answer());
+                            },
+                        .judge =
+                            [&](const std::string& source, const std::string& against, const MoreTests& more) {
+                              if (record.is_at_end()) return judge.judge(source, against, more);
+                              judge.remember(more);
+                              return record.assessment();
+                            },
+                        .is_over =
+                            [&] {
+                              if (record.is_at_end()) limits.stop_if_over();
+                              return false;
+                            },
+                        .is_recorded = [&] { return !record.is_at_end(); }};
   return run_method(*method, recipe.start, sources,
                     [&](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
                       if (record.is_at_end())

@@ -15,7 +15,8 @@ struct OptimizeOptions {
   RefereeOptions referee{};
   bool judges_again = false;  ///< of continue_run: a run that stopped for a person goes on
   double budget_seconds = 0;  ///< 0 = no limit; a request or judgement under way is finished, and the run stays open
-  std::string generator{};    ///< as the user named it, for the record
+  std::int64_t budget_tokens = 0;  ///< likewise, of all requests and answers of the run
+  std::string generator{};         ///< as the user named it, for the record
 };
 
 /// Runs the method on the case and records everything in `folder`, which must have no ledger.

@@ -47,7 +47,12 @@ std::size_t RecordedRun::num_actions() const {
 Answer RecordedRun::answer() {
   const Json& record = take("answer");
   const std::string error = text_of(record, "error");
-  return {error.empty(), read_object(folder_, text_of(record, "answer")), error, text_of(record, "author")};
+  return {error.empty(),
+          read_object(folder_, text_of(record, "answer")),
+          error,
+          text_of(record, "author"),
+          number_of(record, "tokens_asked"),
+          number_of(record, "tokens_answered")};
 }
 
 Assessment RecordedRun::assessment() {

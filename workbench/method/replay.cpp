@@ -14,10 +14,15 @@ constexpr const char* kProfileWords[] = {"from-start", "late", "never"};
 }  // namespace
 
 Json json_of(const MethodOptions& options) {
-  return {{"method", options.method},     {"rounds", options.rounds},
-          {"repairs", options.repairs},   {"profile", kProfileWords[static_cast<std::size_t>(options.profile)]},
-          {"language", options.language}, {"roles", options.roles},
-          {"width", options.width},       {"measures_start", options.measures_start}};
+  return {{"method", options.method},
+          {"rounds", options.rounds},
+          {"repairs", options.repairs},
+          {"profile", kProfileWords[static_cast<std::size_t>(options.profile)]},
+          {"language", options.language},
+          {"roles", options.roles},
+          {"width", options.width},
+          {"stop_at", options.stop_at},
+          {"measures_start", options.measures_start}};
 }
 
 MethodOptions method_options_of(const Json& json) {
@@ -30,6 +35,7 @@ MethodOptions method_options_of(const Json& json) {
     options.language = json.at("language").get<std::string>();
     json.at("roles").get_to(options.roles);
     options.width = std::max(json.value("width", options.width), 1);
+    options.stop_at = json.value("stop_at", 0.0);
     options.measures_start = json.value("measures_start", false);  // of older records
     return options;
   } catch (const Json::exception& error) {

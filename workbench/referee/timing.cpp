@@ -90,6 +90,13 @@ Decision decide(const Timing& timing) {
   return made;
 }
 
+double share_of_floor(const Timing& timing) {
+  if (timing.shapes.empty()) return 0;
+  double sum = 0;
+  for (const ShapeTimes& times : timing.shapes) sum += std::log(times.floor / spread_of(times.candidate).median);
+  return std::exp(sum / static_cast<double>(timing.shapes.size()));
+}
+
 std::string timing_text(const Timing& timing) {
   std::string text;
   for (const ShapeTimes& times : timing.shapes) {

@@ -43,6 +43,9 @@ struct Decision {
 /// the best; SLOWER if a shape is, or if the loss is above the same limit; else NOISE.
 Decision decide(const Timing& timing);
 
+/// Geometric mean over the shapes of floor / candidate: 1 is as fast as can be measured. 0 without shapes.
+double share_of_floor(const Timing& timing);
+
 /// A shape's noise: how far two timings of the same kernel are apart, at least the error of their medians.
 double noise_of(const ShapeTimes& times);
 
