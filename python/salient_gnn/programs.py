@@ -22,6 +22,7 @@ from torch import Tensor
 from salient_gnn._arrays import is_mask, nodes_of, tensor_of, texts_of
 from salient_gnn._table_files import as_text
 from salient_gnn.nodes import Store
+from salient_gnn.projector import write_projector
 
 
 class ProgramError(RuntimeError):
@@ -108,6 +109,11 @@ class Predictions:
             columns["probability"] = probabilities.gather(1, self.classes.long()[:, None]).squeeze(1).numpy()
         columns.update((f"prob_{name}", column) for name, column in zip(names, probabilities.T.numpy()))
         return pandas.DataFrame(columns)
+
+    def to_projector(self, run: str | os.PathLike[str], most: int = 10000) -> pathlib.Path:
+        """Writes the embeddings of at most `most` nodes, evenly spaced, with id and class, where TensorBoard's
+        projector finds them: `tensorboard --logdir RUN`, or the folder above it. Returns the folder in RUN."""
+        return write_projector(self, run, most)
 
 
 def train(dataset: Store | str | os.PathLike[str], *, quiet: bool = False, **options: Any) -> Run:
