@@ -46,6 +46,7 @@ class Package(unittest.TestCase):
         files = ("scripts/lib/common.sh", "scripts/lib/salient-env.sh", "cmake/TorchWheel.cmake")
         found = [re.findall(r"torch_version[= ]([\d.]+)", (SOURCE / name).read_text()) for name in files]
         self.assertEqual(found, 3 * [[TORCH_VERSION]])
+        self.assertIn(f'programs = ["torch=={TORCH_VERSION}"]', (SOURCE / "pyproject.toml").read_text())
 
     def test_the_version_is_that_of_the_tag(self):
         version = re.search(r"project\(salient VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
