@@ -140,6 +140,23 @@ class Deployment(unittest.TestCase):
             for option in shlex.split(what)[::2]:
                 self.assertIn(f"  {option} ", known)
 
+    def test_the_apptainer_image_is_that_of_docker(self):
+        text = (DEPLOY / "salient.def").read_text()
+        sections = dict(re.findall(r"^%(\w+)\n((?:  .*\n)*)", text, re.M))
+        self.assertEqual(set(sections), {"arguments", "files", "post", "environment", "runscript", "test", "help"})
+        for name in ("post", "environment", "runscript", "test"):
+            subprocess.run(["sh", "-n"], input=sections[name], text=True, check=True)
+        docker = (SOURCE / "docker/Dockerfile").read_text()
+        packages = [set(re.search(r"recommends \S+/salient_\*\.deb ([\w -]+)", part)[1].split())
+                    for part in (sections["post"], docker)]
+        self.assertEqual(packages[0] - packages[1], {"openmpi-bin"})
+        self.assertEqual(packages[1] - packages[0], set())
+        self.assertIn(f"FROM {re.search('BASE=(.*)', sections['arguments'])[1]} AS cpu", docker)
+        cuda = re.search(r"BASE=nvidia/cuda:([\d.]+)-(\S+)", text)
+        self.assertIn(f"ARG CUDA={cuda[1]}\n", docker)
+        self.assertIn(f"FROM nvidia/cuda:${{CUDA}}-{cuda[2]} AS cuda", docker)
+        self.assertIn("salient-fetch-torch", sections["post"])
+
     def test_the_unit_serves(self):
         unit = configparser.ConfigParser(strict=False, interpolation=None)
         unit.optionxform = str
