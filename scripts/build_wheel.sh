@@ -7,9 +7,9 @@
 #     --python PYTHON  the extension is for this Python; python3. From 3.12 on for all later ones, too (stable ABI)
 #     --out FOLDER     default dist in the clone
 #
-# The wheel holds what the programs and the extension need of the distribution, and OpenMPI for machines without one.
-# LibTorch is the torch that is installed beside it. PyPI's scikit-build-core and nanobind are fetched where that Python
-# lacks them. The extension is compiled in FOLDER/python_package, where tests compile it, too.
+# The wheel holds what the programs and the extension need of the distribution, and its OpenMPI 4 for machines without
+# one. LibTorch is the torch that is installed beside it. PyPI's scikit-build-core and nanobind are fetched where that
+# Python lacks them. The extension is compiled in FOLDER/python_package, where tests compile it, too.
 set -euo pipefail
 program=build_wheel
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
@@ -35,14 +35,20 @@ out=$(cd "$out" && pwd -P)
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 
-"$root/scripts/bundle.sh" --build "$folder" --out "$stage/programs" --with-mpi >/dev/null
+words=()
+if [ -x /usr/bin/orterun ]; then
+  words=(--with-mpi)
+else
+  say "without OpenMPI, of which only version 4 can be packed: the programs need that of the machine, libmpi.so.40"
+fi
+"$root/scripts/bundle.sh" --build "$folder" --out "$stage/programs" "${words[@]}" >/dev/null
 for name in salient-bench salient-kernels; do rm -f "$stage/programs"/{bin,libexec}/$name; done
 # LibTorch of this machine is none of another's.
 for file in "$stage"/programs/libexec/*; do echo "file(RPATH_REMOVE FILE \"$file\")"; done >"$stage/remove.cmake"
 cmake -P "$stage/remove.cmake" >/dev/null 2>&1 || die 70 "could not remove run paths"
 
 # Licences of what was copied. No package for a library: it is this project's or the user's own.
-mapfile -t copied < <(find "$stage/programs/lib" "$stage/programs/usr" -name 'lib*.so*' -printf '*/%f\n')
+mapfile -t copied < <(find "$stage/programs" -name 'lib*.so*' -printf '*/%f\n')
 mkdir "$stage/programs/licenses"
 dpkg -S "${copied[@]}" 2>/dev/null | sed 's/[:,].*//' | sort -u | while read -r package; do
   cp -L "/usr/share/doc/$package/copyright" "$stage/programs/licenses/$package" 2>/dev/null || true

@@ -102,7 +102,7 @@ def test_a_wheel_has_the_programs(tmp_path):
     assert told.stdout.startswith(str(packages)) and int(told.stdout.split()[1]) > 0
     (tmp_path / "mount").mkdir()
     hidden = ["unshare", "--mount", "sh", "-e", "-c", WITHOUT_PACKAGES, "sh", tmp_path / "mount"]
-    if subprocess.run([*hidden, "true"], capture_output=True).returncode == 0:
+    if (home / "lib/mpi").exists() and subprocess.run([*hidden, "true"], capture_output=True).returncode == 0:
         ranks = run(*hidden, tmp_path / "venv/bin/salient-train", *small, "--ranks", 2, "--out", tmp_path / "ranks",
                     env=environment)  # fmt: skip
         assert "between 2 ranks" in ranks.stderr
