@@ -3,7 +3,7 @@
 add_library(salient_flags INTERFACE)
 target_compile_features(salient_flags INTERFACE cxx_std_20)
 target_include_directories(salient_flags INTERFACE  # "sampler/mfg.h", never "../mfg.h"
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/salient>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
 target_compile_definitions(salient_flags INTERFACE SALIENT_HAS_CUDA=$<BOOL:${SALIENT_HAS_CUDA}>)
 target_compile_options(salient_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>  # AVX2, FMA, F16C: every x86 server and laptop since 2013

@@ -7,6 +7,7 @@
 #   --source  where the repository is shown, for links to its files, as https://HOST/NAME/blob/main; none: no links
 #   --out     the site's folder, which any web server can serve; build/site
 #
+# With Doxygen on PATH (or SALIENT_DOXYGEN) there is a reference of the public C++ headers, too; without it a list.
 # MkDocs goes into a virtual environment in the user's cache, once. SALIENT_MKDOCS names another mkdocs, which has
 # mkdocs-material and mkdocstrings[python].
 set -euo pipefail
@@ -21,7 +22,7 @@ while [ $# -gt 0 ]; do
     --bin) bin=${2:?--bin FOLDER} ;;
     --source) source_url=${2:?--source URL} ;;
     --out) out=${2:?--out FOLDER} ;;
-    --help) sed -n 's/^# \{0,1\}//p' "$0" | tail -n +2 | head -10 && exit 0 ;;
+    --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
     *) die 2 "unknown option $1; see --help" ;;
   esac
   shift 2
@@ -50,6 +51,15 @@ done
 mkdocs=$(mkdocs_program)
 pages=build/site-pages
 rm -rf "$pages"
+doxygen=${SALIENT_DOXYGEN:-$(command -v doxygen || true)}
+if [ -n "$doxygen" ]; then
+  mkdir -p "$pages/reference/cpp"
+  {
+    cat scripts/lib/Doxyfile
+    echo "OUTPUT_DIRECTORY = $pages/reference/cpp"
+    echo "INPUT = $(python3 scripts/lib/site_pages.py --headers | tr '\n' ' ')"
+  } | "$doxygen" -
+fi
 python3 scripts/lib/site_pages.py "$pages" --source "$source_url"
 python3 scripts/make_option_reference.py --out "$pages/reference/options.md" "${programs[@]}"
 out=$(realpath -m "$out")

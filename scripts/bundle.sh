@@ -9,7 +9,7 @@
 #     --benchmarks     operators_bench too, and in benchmarks/ the scripts that run the benchmarks of a GPU
 #     --workbench      salient-kernels with its cases, prompts, attacks and CuTe's headers, and no other program;
 #                      scripts/workbench_gpu.sh in it needs nvcc, a driver and a GPU
-#     --with-mpi       OpenMPI 4 too, for nodes without it; bin/mpirun starts it (shared memory and TCP only)
+#     --with-mpi       OpenMPI 4 too, for nodes without it (shared memory and TCP only); bin/mpirun starts it
 #
 # Not in it, and expected on the node: LibTorch (the PyPI package torch, anywhere), CUDA, OpenMPI 4 or 5, glibc and
 # libstdc++ no older than here. bin/salient-env finds LibTorch and starts the rest: see scripts/lib/salient-env.sh.
@@ -59,18 +59,17 @@ print("\n".join(sorted({word for t in tests for word in t.get("command", []) if 
 readonly c_library='ld-linux.*|linux-vdso|libc|libm|libdl|librt|libpthread|libutil|libresolv'
 readonly compiler="$c_library|libstdc\\+\\+|libgcc_s|libgomp"
 readonly cuda='libcuda|libcudart|libnccl|libcublas|libcublasLt|libcupti|libnvrtc|libtorch[a-z_]*|libc10[a-z_]*'
-mpi='|libmpi|libopen-rte|libopen-pal'
-if [ $with_mpi = yes ]; then mpi=''; fi
-readonly of_the_node="^($compiler|$cuda$mpi)\\."
+readonly mpi='libmpi|libopen-rte|libopen-pal'
+of_the_node="^($compiler|$cuda|$mpi)\\." libraries=$out/lib
 
-# copy_libraries FILE: what FILE needs by name, and what that needs, unless it is the node's.
+# copy_libraries FILE: into `libraries` what FILE needs by name, and what that needs, unless it is the node's.
 copy_libraries() {
   local name path
   while read -r name; do
-    [[ $name =~ $of_the_node || -e $out/lib/$name ]] && continue
+    [[ $name =~ $of_the_node || -e $out/lib/$name || -e $libraries/$name ]] && continue
     path=$(ldd "$1" | awk -v name="$name" '$1 == name { print $3 }')
     [ -e "$path" ] || die 66 "${1##*/} needs $name, which is not on this machine; run scripts/setup.sh"
-    cp -L "$path" "$out/lib/$name"
+    cp -L "$path" "$libraries/$name"
     copy_libraries "$path"
   done < <(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 }
@@ -115,7 +114,10 @@ if [ $is_workbench = yes ]; then
   fi
 fi
 if [ $with_mpi = yes ]; then
+  of_the_node="^($compiler|$cuda)\\." libraries=$out/lib/mpi  # apart: where the node has an OpenMPI, that one serves
+  mkdir "$libraries"
   copy_openmpi "$out"
+  for file in "$out"/libexec/*; do copy_libraries "$file"; done
   cp "$out/bin/salient-env" "$out/bin/mpirun"
 fi
 find "$out" -type f -exec strip --strip-unneeded {} + 2>/dev/null || true

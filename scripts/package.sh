@@ -26,6 +26,7 @@ read_options "$@"
 use_cmake || die 66 "CMake 3.25 or later is missing; run scripts/setup.sh"
 command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null ||
   die 66 "dpkg-shlibdeps or file is missing: apt-get install dpkg-dev file"
+check_tag
 use_build "$folder" "$kind" packaged-programs
 mkdir -p "$out" || die 74 "cannot write to $out"
 log=$folder/package.log

@@ -281,6 +281,9 @@ DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const 
 std::string to_text(const DataPlan& plan) {
   std::string text;
   const bool has_gpu = plan.available.device_bytes.has_value();
+  const auto amount = [](std::int64_t bytes) {  // "0.00 GB" would say nothing
+    return bytes < 100'000'000 ? fixed(static_cast<double>(bytes) * 1e-6, 1) + " MB" : gigabytes(bytes);
+  };
   const auto add_row = [&](const std::string& what, const std::string& host, const std::string& device) {
     std::string row = what;
     row.resize(std::max<std::size_t>(row.size(), 42), ' ');
@@ -288,9 +291,9 @@ std::string to_text(const DataPlan& plan) {
   };
   add_row("memory plan", "host", "GPU");
   for (const MemoryLine& line : plan.lines)
-    add_row("  " + line.what, gigabytes(line.host_bytes), gigabytes(line.device_bytes));
-  add_row("  sum (the data set is a file mapping)", gigabytes(plan.host_bytes), gigabytes(plan.device_bytes));
-  add_row("  available now", gigabytes(plan.available.host_bytes), gigabytes(plan.available.device_bytes.value_or(0)));
+    add_row("  " + line.what, amount(line.host_bytes), amount(line.device_bytes));
+  add_row("  sum (the data set is a file mapping)", amount(plan.host_bytes), amount(plan.device_bytes));
+  add_row("  available now", amount(plan.available.host_bytes), amount(plan.available.device_bytes.value_or(0)));
   return text;
 }
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/error.h"
-#include "loaders/batch_loader.h"
-#include "models/batch_view.h"
-#include "sampler/seed_order.h"
-#include "store/dataset.h"
-#include "store/synthetic.h"
+#include <salient/core/error.h>
+#include <salient/loaders/batch_loader.h>
+#include <salient/models/batch_view.h>
+#include <salient/sampler/seed_order.h>
+#include <salient/store/dataset.h>
+#include <salient/store/synthetic.h>
 
 namespace {
 

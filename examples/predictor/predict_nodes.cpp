@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/predictor.h"
-#include "core/error.h"
-#include "store/node_lookup.h"
+#include <salient/apps/predictor.h>
+#include <salient/core/error.h>
+#include <salient/store/node_lookup.h>
 
 namespace {
 

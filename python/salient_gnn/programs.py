@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,12 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import salient_programs
 import torch
 from torch import Tensor
 
 from salient_gnn._arrays import is_mask, nodes_of, tensor_of, texts_of
 from salient_gnn._table_files import as_text
 from salient_gnn.nodes import Store
+from salient_gnn.projector import write_projector
 
 
 class ProgramError(RuntimeError):
@@ -109,11 +110,17 @@ class Predictions:
         columns.update((f"prob_{name}", column) for name, column in zip(names, probabilities.T.numpy()))
         return pandas.DataFrame(columns)
 
+    def to_projector(self, run: str | os.PathLike[str], most: int = 10000) -> pathlib.Path:
+        """Writes the embeddings of at most `most` nodes, evenly spaced, with id and class, where TensorBoard's
+        projector finds them: `tensorboard --logdir RUN`, or the folder above it. Returns the folder in RUN."""
+        return write_projector(self, run, most)
+
 
 def train(dataset: Store | str | os.PathLike[str], *, quiet: bool = False, **options: Any) -> Run:
     """Trains a model with salient-train. Options are those of the program: hidden=256, fanout=[15, 10, 5], epochs=20.
 
-    The program is looked for in the folder SALIENT_BIN, then on PATH. quiet leaves its log out of standard error.
+    The program is looked for in the folder SALIENT_BIN, else in the wheel, else on PATH. quiet leaves its log out of
+    standard error.
     """
     for name in ("dry_run", "print_config", "help", "version"):
         if options.get(name):
@@ -227,15 +234,6 @@ def _num_nodes_of(run: str | os.PathLike[str]) -> int | None:
         return None
 
 
-def _program(name: str) -> str:
-    folder = os.environ.get("SALIENT_BIN")
-    found = shutil.which(name, path=folder) if folder else shutil.which(name)
-    if found is None:
-        where = f"in SALIENT_BIN={folder}" if folder else "on PATH; set SALIENT_BIN to the folder of the programs"
-        raise FileNotFoundError(f"{name} is not {where}")
-    return found
-
-
 def _arguments(options: dict[str, Any]) -> list[str]:
     words = []
     for name, value in options.items():
@@ -259,11 +257,12 @@ def run_program(name: str, options: dict[str, Any], quiet: bool) -> str:
     Ctrl-C reaches it, too: it ends in its own way.
     """
     program, *subcommand = name.split()
-    command, last = [_program(program), *subcommand, *_arguments(options)], ""
+    command, last = [salient_programs.find(program), *subcommand, *_arguments(options)], ""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as printed:  # paths are bytes
         process = subprocess.Popen(
-            command, stdout=printed, stderr=subprocess.PIPE, encoding="utf-8", errors="backslashreplace"
-        )
+            command, stdout=printed, stderr=subprocess.PIPE, encoding="utf-8", errors="backslashreplace",
+            env=salient_programs.environment(),
+        )  # fmt: skip
         assert process.stderr is not None
         try:
             for line in process.stderr:

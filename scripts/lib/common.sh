@@ -156,3 +156,12 @@ use_build() {
   [ -d "$folder/bin" ] || die 66 "no programs in $folder/bin; build first"
   folder=$(cd "$folder" && pwd -P)
 }
+
+# check_tag: a commit with a release's tag has its version, which is in CMakeLists.txt alone.
+check_tag() {
+  local version tag
+  version=$(sed -n 's/^project(salient VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+  for tag in $(git -C "$root" tag --points-at HEAD --list 'v[0-9]*' 2>/dev/null); do
+    [ "$tag" = "v$version" ] || die 2 "this commit has the tag $tag, and CMakeLists.txt says $version"
+  done
+}

@@ -15,15 +15,17 @@ copy_openmpi() {
       [ -f "$file" ] && [[ ! $file =~ $left_out ]] || continue
       case $file in
         /usr/bin/orterun | /usr/bin/orted | /usr/bin/prterun | /usr/bin/prted) ;;
-        /usr/share/openmpi/* | /usr/share/pmix/* | */openmpi3/*.so | */openmpi/*.so | */pmix/*.so) ;;
+        */openmpi3/*.so | */openmpi/*.so | */pmix/*.so) ;;
         *) continue ;;
       esac
-      mkdir -p "$1$(dirname "$file")"
+      [ -d "$1${file%/*}" ] || mkdir -p "$1${file%/*}"
       cp -L "$file" "$1$file"
-      case $file in
-        *.so | */bin/*) copy_libraries "$file" ;;
-      esac
+      copy_libraries "$file"
     done < <(dpkg -L "$package" 2>/dev/null)
+  done
+  mkdir -p "$1/usr/share"
+  for file in /usr/share/openmpi /usr/share/pmix; do
+    [ ! -d "$file" ] || cp -rL "$file" "$1/usr/share/"
   done
   [ -x "$1/usr/bin/orterun" ] || die 66 "--with-mpi carries OpenMPI 4, which is not installed here as openmpi-bin"
 }

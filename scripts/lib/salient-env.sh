@@ -3,7 +3,8 @@
 #
 #   bin/salient-train ...              under this name it starts libexec/salient-train; so for every program
 #   bin/salient-env COMMAND ...        COMMAND with the same environment, tests/NAME for instance
-#   bin/mpirun ...                     the OpenMPI that was bundled with --with-mpi
+#   bin/mpirun ...                     the OpenMPI that was bundled with --with-mpi; programs take it where the node
+#                                      has none
 #
 # LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of each python3 on PATH, the cache of
 # scripts/setup.sh.
@@ -52,7 +53,9 @@ if [ $needs_torch != no ]; then
   if [ -z "$torch" ] && [ $needs_torch = yes ]; then
     get="'pip install torch==$torch_version'"
     if [ -e "$bundle/scripts/fetch_torch.sh" ]; then get=salient-fetch-torch; fi
-    echo "$name: error: LibTorch $torch_version is not on $(uname -n): $get," \
+    have=$(sed -n "s/^__version__ = '\([^']*\)'.*/\1/p" "${SALIENT_TORCH_DIR:-}/version.py" 2>/dev/null)
+    have=${have:+, which has $have in $SALIENT_TORCH_DIR}
+    echo "$name: error: LibTorch $torch_version with $half is not on $(uname -n)$have: $get," \
       "or set SALIENT_TORCH_DIR to its folder torch/" >&2
     exit 66
   fi
@@ -63,16 +66,23 @@ if [ $needs_torch != no ]; then
 fi
 LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
-if [ -d "$bundle/usr/share/openmpi" ]; then
-  export OPAL_PREFIX="$bundle/usr" PMIX_INSTALL_PREFIX="$bundle/usr"
+
+# lacking_of FILE: the libraries that it does not find, one a line.
+lacking_of() {
+  LD_TRACE_LOADED_OBJECTS=1 "$1" 2>/dev/null | sed -n 's/^[[:space:]]*\(lib[^ ]*\) => not found$/\1/p' | sort -u
+}
+probe=$bundle/libexec/$name
+if [ ! -e "$probe" ]; then probe=$bundle/libexec/salient-train; fi
+if [ -d "$bundle/lib/mpi" ] && { [ "$name" = mpirun ] || lacking_of "$probe" | grep -q '^libmpi\.'; }; then
+  LD_LIBRARY_PATH=$bundle/lib/mpi:$LD_LIBRARY_PATH PATH=$PATH:$bundle/bin  # there is mpirun, for --ranks
+  export PATH OPAL_PREFIX="$bundle/usr" PMIX_INSTALL_PREFIX="$bundle/usr"
 fi
 if [ "$name" = salient-env ]; then exec "$@"; fi
 if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then
   export OMPI_MCA_plm_rsh_agent=true  # mpirun insists on an agent, even for ranks of this host alone
 fi
 if [ "$name" = mpirun ]; then exec "$bundle/usr/bin/orterun" "$@"; fi
-lacking=$(LD_TRACE_LOADED_OBJECTS=1 "$bundle/libexec/$name" 2>/dev/null |
-  sed -n 's/^[[:space:]]*\(lib[^ ]*\) => not found$/\1/p' | sort -u)
+lacking=$(lacking_of "$bundle/libexec/$name")
 if [ -n "$lacking" ]; then
   list=
   for library in $lacking; do

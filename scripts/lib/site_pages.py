@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # scripts/lib/site_pages.py - the pages of the site: those of docs/ and the others, with links that lead inside it.
 """    site_pages.py OUT [--source URL]
+    site_pages.py --headers             the public C++ headers, one a line
 
 A link to a file that is no page, such as a source, leads below URL; without URL it becomes plain text.
 """
@@ -19,6 +20,26 @@ The package's functions and classes, from their docstrings. [The package](../PYT
 
 ::: salient_gnn
 """
+CPP = """# C++ API
+
+The headers that [the library](../LIBRARY.md) keeps, `<salient/...>`, with the contract above each function.
+
+"""
+
+
+def public_headers():
+    """Of the table in docs/LIBRARY.md."""
+    rows = re.findall(r"^\| (`[^|]*\.h`) \|", (ROOT / "docs/LIBRARY.md").read_text(), re.M)
+    return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+
+
+def cpp_page(folder):
+    """A list of the headers, with links to Doxygen's pages of them where it has made some in `folder`."""
+    lines = []
+    for name in public_headers():
+        page = f"{pathlib.Path(name).stem.replace('_', '__')}_8h.html"
+        lines.append(f"- [`{name}`](cpp/{page})" if (folder / page).exists() else f"- `{name}`")
+    return CPP + "\n".join(lines) + "\n"
 
 
 def site_text(file, names, source):
@@ -52,9 +73,13 @@ def list_of(folder, title, about):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path, nargs="?")
     parser.add_argument("--source", default="")
+    parser.add_argument("--headers", action="store_true")
     options = parser.parse_args()
+    if options.headers:
+        print("\n".join(public_headers()))
+        return
     names = documents.site_names(ROOT)
     texts = {}
     for file in documents.pages(ROOT):
@@ -62,6 +87,7 @@ def main():
     texts["decisions/index.md"] = list_of("decisions", "Decisions", "What was decided, why, and what was rejected.")
     texts["log/index.md"] = list_of("log", "Log", "Series of measurements, dated reruns, and what was tried.")
     texts["reference/python.md"] = API
+    texts["reference/cpp.md"] = cpp_page(options.out / "reference/cpp")
     for name, text in texts.items():
         (options.out / name).parent.mkdir(parents=True, exist_ok=True)
         (options.out / name).write_text(text)

@@ -35,6 +35,15 @@ IN_FOLDER_OF_RANK = """import os, sys
 os.chdir(sys.argv[int(os.environ["OMPI_COMM_WORLD_RANK"]) + 1])
 os.execv(sys.argv[3], sys.argv[3:])"""
 
+# As srun --mpi=pmix starts a rank: PMIx's variables and Slurm's, none of mpirun's own.
+AS_OF_SRUN = """import os, sys
+rank = os.environ["PMIX_RANK"]
+for name in [name for name in os.environ if name.startswith("OMPI_COMM_WORLD_")]:
+    del os.environ[name]
+os.environ |= {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2", "SLURM_PROCID": rank,
+               "SLURM_LOCALID": rank, "SLURM_NODEID": "0"}
+os.execv(sys.argv[1], sys.argv[1:])"""
+
 STOP_RANK_1 = """import os, signal, sys
 if os.environ["OMPI_COMM_WORLD_RANK"] == "1":
     os.kill(os.getpid(), signal.SIGSTOP)
@@ -75,8 +84,9 @@ class Distributed(programs.ProgramTest):
 
     # --- the same training on any number of ranks ---
 
-    def test_ranks_start_in_three_ways(self):
+    def test_ranks_start_in_four_ways_with_the_same_losses(self):
         self.train(2, "by-mpirun", "--epochs", 1)
+        self.train(2, "by-srun", "--epochs", 1, through=[sys.executable, "-c", AS_OF_SRUN])
         self.train(0, "by-option", "--epochs", 1, "--ranks", 2)
         for rank in ("1", "0"):  # the first one ends at once, and leaves the run to the other
             self.assertFalse((self.work / "by-torchrun").exists())
@@ -84,7 +94,7 @@ class Distributed(programs.ProgramTest):
                 "RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",
                 "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"})
         expected = [row["loss"] for row in self.metrics("by-mpirun")]
-        for name in ("by-option", "by-torchrun"):
+        for name in ("by-srun", "by-option", "by-torchrun"):
             self.assertEqual([row["loss"] for row in self.metrics(name)], expected)
         without = self.run_all(self.command(0, "without", "--ranks", 2), 66, env={"PATH": "/nowhere"})
         self.assertIn("mpirun, which starts ranks, is not on PATH", without.stderr)

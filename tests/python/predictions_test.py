@@ -46,3 +46,21 @@ def test_several_labels_a_node():
 def test_values(report, name):
     table = predictions([1.5, 2.5], [[1.5], [2.5]], report).to_pandas()
     assert list(table.columns) == ["node", "id", name] and table[name].tolist() == [1.5, 2.5]
+
+
+def test_embeddings_for_tensorboard_are_some_of_the_nodes(tmp_path):
+    found = predictions([1, 0], [[0.0, 2.0], [1.0, 0.0]], {"class_names": ["red", "blue"]})
+    with pytest.raises(ValueError, match="embeddings=LAYER"):
+        found.to_projector(tmp_path)
+    found.embeddings = torch.tensor([[0.5, 1.0], [2.0, 3.0]])
+    found.source_ids = numpy.array(["a\tb", ""])
+    folder = found.to_projector(tmp_path)
+    assert (folder / "embeddings.tsv").read_text() == "0.5\t1\n2\t3\n"
+    assert (folder / "nodes.tsv").read_text() == "id\tclass\na b\tblue\n-\tred\n"
+    assert 'metadata_path: "projector/nodes.tsv"' in (tmp_path / "projector_config.pbtxt").read_text()
+    found.classes = torch.tensor([[1, 0], [0, 1]], dtype=torch.int8)
+    found.to_projector(tmp_path, most=1)
+    assert (folder / "nodes.tsv").read_text() == "a b\n" and (folder / "embeddings.tsv").read_text() == "0.5\t1\n"
+    found.classes = torch.tensor([0.5, 1.5])
+    found.to_projector(tmp_path)
+    assert (folder / "nodes.tsv").read_text().splitlines()[1] == "a b\t0.5"

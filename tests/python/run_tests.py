@@ -4,7 +4,7 @@
 
 Python is that of SALIENT_TEST_PYTHON, of `scripts/setup.sh --python`, or python3. Exit code 77 (skipped), with the
 reason, where python3 lacks a package or its headers; the other two must have them. The extension is a build of its own,
-in BUILD_FOLDER: torch-free, and on the CPU alone.
+in BUILD_FOLDER: torch-free, and on the CPU alone. Tests that install the package find it compiled there.
 """
 import os
 import pathlib
@@ -45,13 +45,14 @@ subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUIL
 for extension in (build / "python").glob("_core.*"):
     extension.unlink()  # of another Python, which this one might prefer
 subprocess.run(["cmake", "--build", build, "--parallel", str(os.cpu_count()), "--target", "salient_python"], check=True)
-package = build / "package" / "salient_gnn"
-shutil.rmtree(package, ignore_errors=True)
-shutil.copytree(source / "python" / "salient_gnn", package, ignore=shutil.ignore_patterns("__pycache__"))
+packages = build / "package"
+shutil.rmtree(packages, ignore_errors=True)
+for name in ("salient_gnn", "salient_programs"):
+    shutil.copytree(source / "python" / name, packages / name, ignore=shutil.ignore_patterns("__pycache__"))
 for extension in (build / "python").glob("_core.*"):
-    shutil.copy(extension, package)
-environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1",
-               "SALIENT_BIN": str(programs)}
+    shutil.copy(extension, packages / "salient_gnn")
+environment = {**os.environ, "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1", "SALIENT_BIN": str(programs),
+               "SALIENT_EXTENSION": str(build)}
 # A test that hangs is named, with what each thread does; what it has started ends, too.
 suite = Job([python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-o", "python_files=*_test.py",
              "-o", "faulthandler_timeout=900", "-o", "faulthandler_exit_on_timeout=true",

@@ -83,31 +83,79 @@ class Deployment(unittest.TestCase):
         self.assertIn(f"port = {port['containerPort']}", defaults)
         self.check_serves(container["args"])
 
-    def test_the_job_starts_and_resumes(self):
+    def test_the_mpi_job_starts_and_resumes(self):
         [job] = documents("train.yaml")
         self.assertEqual((job["apiVersion"], job["kind"]), ("kubeflow.org/v2beta1", "MPIJob"))
         self.assertEqual(set(job["spec"]), {"slotsPerWorker", "sshAuthMountPath", "runPolicy", "mpiReplicaSpecs"})
-        launcher, worker = self.check_pod(pods(job)["Launcher"]), self.check_pod(pods(job)["Worker"])
-        self.assertEqual(worker["resources"]["limits"]["nvidia.com/gpu"], job["spec"]["slotsPerWorker"])
+        self.check_cluster(pods(job), "Launcher", "Worker", job["spec"]["slotsPerWorker"],
+                           job["spec"]["sshAuthMountPath"])
+        [launcher] = pods(job)["Launcher"]["containers"]
+        self.check_trains(launcher)
+
+    def test_the_train_job_starts_and_resumes(self):
+        """Both documents were valid by the schemas of Kubeflow Trainer of 2026-08 (CRDs of its repository)."""
+        runtime, job = documents("trainjob.yaml")
+        for document, kind in ((runtime, "TrainingRuntime"), (job, "TrainJob")):
+            self.assertEqual((document["apiVersion"], document["kind"]), ("trainer.kubeflow.org/v1alpha1", kind))
+        self.assertEqual(job["spec"]["runtimeRef"], {"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime",
+                                                     "name": runtime["metadata"]["name"]})
+        self.assertLessEqual(set(job["spec"]["trainer"]), {"numNodes", "command", "args"})
+        policy = runtime["spec"]["mlPolicy"]
+        self.assertEqual(policy["numNodes"], job["spec"]["trainer"]["numNodes"])
+        self.assertEqual(policy["mpi"]["mpiImplementation"], "OpenMPI")
+        jobs = {part["name"]: part["template"] for part in runtime["spec"]["template"]["spec"]["replicatedJobs"]}
+        self.assertEqual(jobs["launcher"]["metadata"]["labels"],  # by which Trainer finds whose command is the job's
+                         {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"})
+        specs = {name: template["spec"]["template"]["spec"] for name, template in jobs.items()}
+        for spec in specs.values():
+            self.assertEqual([container["name"] for container in spec["containers"]], ["node"])  # Trainer's rule
+        self.check_cluster(specs, "launcher", "node", policy["mpi"]["numProcPerNode"],
+                           policy["mpi"]["sshAuthMountPath"])
+        self.check_trains(job["spec"]["trainer"])
+
+    def check_cluster(self, specs, launcher, worker, slots, keys):
+        """Pods of both kinds are of the image, and a worker has as many GPUs as ranks."""
+        self.check_pod(specs[launcher])
+        container = self.check_pod(specs[worker])
+        self.assertEqual(container["resources"]["limits"]["nvidia.com/gpu"], slots)
         image = (SOURCE / "docker/mpi.Dockerfile").read_text()
-        for path in (worker["args"][-1], job["spec"]["sshAuthMountPath"], worker["command"][0]):
+        for path in (container["args"][-1], keys, container["command"][0]):
             self.assertIn(path, image)
-        for pod in pods(job).values():
-            self.assertIn(f"USER {pod['securityContext']['runAsUser']}\n", image)
-        tools = self.work / "tools"
-        tools.mkdir()
+        for spec in specs.values():
+            self.assertIn(f"USER {spec['securityContext']['runAsUser']}\n", image)
+
+    def check_trains(self, container):
+        """Its command starts a run where there is none, and resumes it where there is."""
+        tools, empty = self.work / "tools", self.work / "empty"
+        for folder in (tools, empty):
+            folder.mkdir(exist_ok=True)
         (tools / "mpirun").write_text("#!/bin/sh\necho \"$@\"\n")
         (tools / "mpirun").chmod(0o755)
-        empty = self.work / "empty"
-        empty.mkdir()
         for folder, what in ((empty, "--dataset mine --out runs/mine"), (self.work, "--resume runs/mine")):
-            said = subprocess.run([*launcher["command"], *launcher["args"]], cwd=folder, capture_output=True, text=True,
-                                  env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}, check=True).stdout
+            said = subprocess.run([*container["command"], *container["args"]], cwd=folder, capture_output=True,
+                                  text=True, check=True,
+                                  env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}).stdout
             self.assertTrue(said.endswith(f"salient-train {what}\n"), said)
-            options = shlex.split(what)
             known = subprocess.run([BIN / "salient-train", "--help=all"], capture_output=True, text=True).stdout
-            for option in options[::2]:
+            for option in shlex.split(what)[::2]:
                 self.assertIn(f"  {option} ", known)
+
+    def test_the_apptainer_image_is_that_of_docker(self):
+        text = (DEPLOY / "salient.def").read_text()
+        sections = dict(re.findall(r"^%(\w+)\n((?:  .*\n)*)", text, re.M))
+        self.assertEqual(set(sections), {"arguments", "files", "post", "environment", "runscript", "test", "help"})
+        for name in ("post", "environment", "runscript", "test"):
+            subprocess.run(["sh", "-n"], input=sections[name], text=True, check=True)
+        docker = (SOURCE / "docker/Dockerfile").read_text()
+        packages = [set(re.search(r"recommends \S+/salient_\*\.deb ([\w -]+)", part)[1].split())
+                    for part in (sections["post"], docker)]
+        self.assertEqual(packages[0] - packages[1], {"openmpi-bin"})
+        self.assertEqual(packages[1] - packages[0], set())
+        self.assertIn(f"FROM {re.search('BASE=(.*)', sections['arguments'])[1]} AS cpu", docker)
+        cuda = re.search(r"BASE=nvidia/cuda:([\d.]+)-(\S+)", text)
+        self.assertIn(f"ARG CUDA={cuda[1]}\n", docker)
+        self.assertIn(f"FROM nvidia/cuda:${{CUDA}}-{cuda[2]} AS cuda", docker)
+        self.assertIn("salient-fetch-torch", sections["post"])
 
     def test_the_unit_serves(self):
         unit = configparser.ConfigParser(strict=False, interpolation=None)

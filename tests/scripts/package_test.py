@@ -46,6 +46,22 @@ class Package(unittest.TestCase):
         files = ("scripts/lib/common.sh", "scripts/lib/salient-env.sh", "cmake/TorchWheel.cmake")
         found = [re.findall(r"torch_version[= ]([\d.]+)", (SOURCE / name).read_text()) for name in files]
         self.assertEqual(found, 3 * [[TORCH_VERSION]])
+        self.assertIn(f'programs = ["torch=={TORCH_VERSION}"]', (SOURCE / "pyproject.toml").read_text())
+
+    def test_the_version_is_that_of_the_tag(self):
+        version = re.search(r"project\(salient VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        self.assertEqual(run("dpkg-deb", "-f", self.deb, "Version").stdout.strip(), version)
+        clone = self.work / "clone"
+        (clone / "scripts/lib").mkdir(parents=True)
+        for name in ("scripts/lib/common.sh", "CMakeLists.txt"):
+            shutil.copy(SOURCE / name, clone / name)
+        git = ("git", "-C", clone, "-c", "user.name=a", "-c", "user.email=a@example.org")
+        run("git", "init", "-q", clone)
+        run(*git, "commit", "-q", "--allow-empty", "-m", "a release")
+        for tag, code in ((f"v{version}", 0), ("v99.0", 2)):
+            run(*git, "tag", tag)
+            done = run("bash", "-c", f"program=a; . {clone}/scripts/lib/common.sh; check_tag", expect=code)
+        self.assertIn("has the tag v99.0", done.stderr)
 
     def test_an_empty_folder_is_refused(self):
         for script in ("bundle.sh", "package.sh"):  # --out "$UNSET" must not mean /

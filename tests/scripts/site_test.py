@@ -53,6 +53,12 @@ class Site(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             site = pathlib.Path(out)
             self.assertIn("NeighborLoader", (site / "reference/python.html").read_text())
+            has_doxygen = shutil.which(os.environ.get("SALIENT_DOXYGEN", "doxygen")) is not None
+            listed = (site / "reference/cpp.html").read_text()
+            self.assertIn("store/dataset.h", listed)
+            self.assertEqual("cpp/dataset_8h.html" in listed, has_doxygen)
+            if has_doxygen:
+                self.assertIn("open_dataset", (site / "reference/cpp/dataset_8h.html").read_text())
             self.assertIn("--batch-size", (site / "reference/options.html").read_text())
             self.assertIn("0017-draws-keyed-by-the-neighbour.html", (site / "decisions/index.html").read_text())
             self.assertIn("https://example.org/salient/blob/main/examples/tiny_salient/tiny_salient.py",

@@ -298,8 +298,9 @@ TEST_F(PlanResidency, PrintsItself) {
   const DataPlan found = plan(kPlenty, {.features = Residency::kCached, .cache_bytes = 3'200'000});
   const std::string table = to_text(found);
   for (const char* part : {"memory plan", "GPU", "batches, 4 slots", "cache of 10 % of the feature rows", "sum (",
-                           "available now", "1099.51 GB"})
+                           "available now", "1099.51 GB", "3.2 MB"})
     EXPECT_NE(table.find(part), std::string::npos) << part << " in\n" << table;
+  EXPECT_EQ(table.find("0.00 GB"), std::string::npos) << table;
   EXPECT_EQ(to_text(plan(std::nullopt)).find("GPU"), std::string::npos);
   EXPECT_NE(summary_of(found, dataset_).find("10 % of them on the GPU too, sampling on the GPU"), std::string::npos)
       << summary_of(found, dataset_);
