@@ -102,10 +102,24 @@ InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
   if (sampled.fanout.empty() && !options.exact) sampled.fanout = run.evaluation.fanout;
   if (sampled.fanout_of.empty()) sampled.fanout_of = run.batches.fanout_of;
   if (!sampled.draw) sampled.draw = run.batches.draw;
+  const TimeOptions& time = run.batches.time;
+  const bool chooses_times = sampled.window || sampled.strategy;
+  if (!sampled.seen) sampled.seen = time.seen;
+  const bool is_timed = sampled.seen != SeenEdges::kAll;
+  if (!sampled.window) sampled.window = time.window;
+  if (!sampled.strategy) sampled.strategy = time.strategy;
   if (sampled.batch_size == 0) sampled.batch_size = run.evaluation.batch_size;
   if (sampled.seed < 0) sampled.seed = run.seed;
   const std::string num_layers = std::to_string(run.model.num_layers);
   std::vector<FieldProblem> problems;
+  add_problems(problems, sampled.time(), *sampled.draw, run.model);
+  check_field(problems, is_timed || !chooses_times, "time-rule", "lt or le is needed for a window or a strategy");
+  check_field(problems, !is_timed || !options.exact, "exact",
+              "computes a node once for all that read it, and by --time-rule each sees other edges; --time-rule none");
+  check_field(problems, !is_timed || options.added.nodes.empty(), "new-nodes",
+              "have no times to draw by; --time-rule none");
+  check_field(problems, !is_timed || options.machine.sampler != GraphResidency::kDevice, "sampler",
+              "the host draws by --time-rule");
   check_field(problems, options.exact || std::ssize(sampled.fanout) == run.model.num_layers, "fanout",
               num_layers + " numbers, one per layer of the run's model");
   check_field(problems, are_fanouts_of(sampled.fanout_of, run.model.num_layers), "fanout-of",

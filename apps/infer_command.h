@@ -34,6 +34,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("fanout-of", self.sampled.fanout_of, "of a relation of a typed graph, SRC:NAME:DST=15,10,5; empty = the run's");
   visit_draw(self.sampled.draw, field,
              "uniform, or by numbers that a batch's nodes share (labor): fewer rows; auto: as in the run");
+  visit_time(self.sampled.seen, self.sampled.window, self.sampled.strategy, field,
+             "which edges a node of time T sees: those before T (lt), or also those of T (le); auto: as in the run");
   field("exact", self.exact, "all neighbours, layer by layer, instead of --fanout");
   field("out", self.results.directory, "folder for the results; empty = RUN/predictions/NODES-TIME");
   field("force", self.results.force, "replace --out if it holds earlier results");

@@ -23,6 +23,9 @@ struct SampledOptions {
   std::vector<int> fanout{};
   FanoutsOf fanout_of{};  ///< of relations of a typed graph
   std::optional<Draw> draw{};
+  std::optional<SeenEdges> seen{};  ///< as TimeOptions; likewise the next two
+  std::optional<TimeWindow> window{};
+  std::optional<TimeStrategy> strategy{};
   int batch_size = 0;              ///< nodes per rank and batch
   std::int64_t seed = -1;          ///< of the sampled neighbourhoods
   std::optional<StepKind> step{};  ///< of a batch; none: resident where model, fanouts and data allow it
@@ -30,6 +33,12 @@ struct SampledOptions {
   /// @throws as with_fanouts_of()
   SamplingRule rule(const GraphSchema& types) const {
     return with_fanouts_of({fanout, draw.value_or(Draw::kUniform)}, fanout_of, types);
+  }
+
+  TimeOptions time() const {
+    return {.seen = seen.value_or(SeenEdges::kAll),
+            .window = window.value_or(TimeWindow{}),
+            .strategy = strategy.value_or(TimeStrategy::kUniform)};
   }
 
   bool operator==(const SampledOptions&) const = default;

@@ -48,6 +48,7 @@ StepQuestion question_of(const InferRun& run, const SampledOptions& sampled, Pur
   return {.purpose = purpose,
           .spec = {.model = run.trained_with.model,
                    .rule = sampled.rule(run.dataset.types),
+                   .time = sampled.time().rule(),
                    .max_seeds = std::min(static_cast<std::size_t>(sampled.batch_size), num_nodes),
                    .numerics = run.numerics},
           .dataset = run.dataset,
@@ -59,6 +60,7 @@ StepQuestion question_of(const InferRun& run, const SampledOptions& sampled, Pur
 InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {
   const MachineOptions& machine = run.options.machine;
   LoaderOptions loading{.rule = sampled.rule(run.dataset.types),
+                        .time = sampled.time().rule(),
                         .degrees = degrees_for(reads_degrees(run.trained_with.model)),
                         .num_workers = machine.workers,
                         .num_slots = machine.slots,
@@ -274,6 +276,7 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
     json["neighbours"] = {{"fanout", options.sampled.fanout},
                           {"with_replacement", options.sampled.draw == Draw::kWithReplacement},
                           {"draw", name_of(options.sampled.draw.value_or(Draw::kUniform))},
+                          {"time_rule", name_of(options.sampled.time().seen)},
                           {"seed", options.sampled.seed},
                           {"batch_size", options.sampled.batch_size}};
   json["precision"] = name_of(run.numerics.precision);

@@ -105,6 +105,7 @@ struct Predictor::Impl {
                                   " numbers, one per layer of the run's model, each 1 to 65535 or -1");
     return {
         .rule = with_fanouts_of({fanouts, trained_with.batches.draw}, trained_with.batches.fanout_of, dataset.types),
+        .time = trained_with.batches.time.rule(),
         .degrees = degrees_for(reads_degrees(trained_with.model)),
         .num_workers = machine.workers,
         .num_slots = machine.slots,
@@ -128,6 +129,8 @@ struct Predictor::Impl {
   std::vector<float> rows_of(std::span<const NewNodes> lists, int layer) {
     if (dataset.types.is_typed())
       fail(ErrorKind::kUsage, dataset.name + " has node types: new nodes are of plain graphs");
+    if (loading.time)
+      fail(ErrorKind::kUsage, "the run draws neighbours by the times of seeds, and new nodes have none");
     const at::NoGradGuard no_gradients;
     const c10::OptionalStreamGuard on_stream(stream);
     const NewNodeBatch batch(dataset, lists,

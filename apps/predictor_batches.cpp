@@ -19,6 +19,7 @@ StepQuestion question_of(const PredictedWith& with, const LoaderOptions& loading
   return {.purpose = Purpose::kServing,
           .spec = {.model = with.options.model,
                    .rule = loading.rule,
+                   .time = loading.time,
                    .max_seeds = std::clamp<std::size_t>(with.dataset.num_nodes(), 1, batch_size),
                    .numerics = with.numerics},
           .dataset = with.dataset,

@@ -1,4 +1,4 @@
-// apps/prepare_edge_columns.h - the options of salient-prepare edges that say what the columns of the edges are.
+// apps/prepare_edge_columns.h - the options of salient-prepare edges that say what columns of edges are, and times.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,27 @@
 
 namespace salient::prepare {
 
+struct NodeTimeOptions {
+  std::string node_times{}, node_time_column{};
+  std::vector<double> split_by_time{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, NodeTimeOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("node-times", self.node_times, ".npy [nodes]: when each node came to be, whole numbers in the edges' unit");
+  field("node-time-column", self.node_time_column,
+        "instead: the column of the table of nodes that says so, as --time-column; it is no feature");
+  field(
+      "split-by-time", self.split_by_time,
+      "instead of --split: the earliest labelled nodes are for training, the next for validation, the latest the test");
+}
+
 struct EdgeColumnOptions {
   std::vector<std::string> columns{};
   std::string weight_column{}, time_column{};
   WeightMap weight_map = WeightMap::kNone;
   std::optional<Repeats> repeats{};
+  NodeTimeOptions of_nodes{};
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, EdgeColumnOptions>
@@ -28,6 +44,7 @@ void visit_fields(Self& self, Visit&& field) {
         "of the edges: name or number of the column of their times, whole numbers or dates as 2004-04-15T12:30");
   field("repeats", self.repeats,
         "of an edge that is given again; auto: keep where edges have times, sum where they have weights, else first");
+  visit_fields(self.of_nodes, field);
 }
 
 }  // namespace salient::prepare

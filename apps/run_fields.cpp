@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/memory_size.h"
 #include "core/value_text.h"
+#include "models/describe/costs.h"
 
 namespace salient {
 
@@ -35,6 +36,17 @@ void add_problems(std::vector<FieldProblem>& found, const CommOptions& options, 
               "nccl needs --comm nccl");
   check_field(found, !is_by_nccl || machine.device != DeviceKind::kCpu, "comm-rows", "nccl needs a GPU");
   check_field(found, options.timeout_seconds >= 1, "comm-timeout", "at least 1 second");
+}
+
+void add_problems(std::vector<FieldProblem>& found, const TimeOptions& options, Draw draw, const ModelOptions& model) {
+  check_field(found, options.window.length.value_or(1) >= 1, "time-window", "at least 1, or all");
+  if (options.seen == SeenEdges::kAll) return;
+  check_field(found, options.strategy != TimeStrategy::kLast || draw == Draw::kUniform, "time-strategy",
+              "last draws nothing, and so not by " + name_of(draw));
+  check_field(found, !problems_of(model).empty() || !reads_degrees(model), "time-rule",
+              "not with this " + name_of(model.kind) +
+                  ", which reads the degrees of the whole graph, and so edges later than a seed; " +
+                  (model.kind == ModelKind::kGcn ? "--gcn-norm row does not" : "--gin-sum plain does not"));
 }
 
 void refuse(const std::vector<FieldProblem>& problems) {

@@ -11,6 +11,9 @@
 #include "core/value_text.h"
 #include "engine/comm/comm_options.h"
 #include "engine/device/machine_options.h"
+#include "engine/plan/time_options.h"
+#include "models/describe/model_options.h"
+#include "sampler/sampling_rule.h"
 
 namespace salient {
 
@@ -65,9 +68,18 @@ void visit_draw(DrawField& draw, Visit&& field, std::string_view help) {
   field("draw", draw, help);
 }
 
+/// Which edges seeds see. @param seen, window, strategy  as TimeOptions has them; optional ones may be left open
+template <class Seen, class Window, class Strategy, class Visit>
+void visit_time(Seen& seen, Window& window, Strategy& strategy, Visit&& field, std::string_view help) {
+  field("time-rule", seen, help);
+  field("time-window", window, "of --time-rule: how far back they may be, in the unit of the edges' times; all = any");
+  field("time-strategy", strategy, "of --time-rule: --fanout of these are drawn, or the latest are kept");
+}
+
 /// Adds the rules that these choices break to `found`.
 void add_problems(std::vector<FieldProblem>& found, const MachineOptions& options);
 void add_problems(std::vector<FieldProblem>& found, const CommOptions& options, const MachineOptions& machine);
+void add_problems(std::vector<FieldProblem>& found, const TimeOptions& options, Draw draw, const ModelOptions& model);
 
 /// @throws Error{kUsage} with all of them on one line, as "--field: rule; --field: rule"; nothing without problems.
 void refuse(const std::vector<FieldProblem>& problems);

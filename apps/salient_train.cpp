@@ -230,6 +230,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   if (session.is_rank_0()) warn_of_dense_rows(run);
   if (session.is_rank_0()) warn_of_data(run.dataset);
   if (session.is_rank_0()) note_unreached_types(run.dataset, training_rule(run.options, run.dataset));
+  if (session.is_rank_0()) note_unused_times(run.dataset, run.options.batches.time);
   const std::string older_kind = older_kind_line(run.options.model);
   if (session.is_rank_0() && !run.options.output.resume.empty() && !older_kind.empty()) log_info(older_kind);
   if (run.options.output.trace) together(*session.comm, [&] { open_trace(run.directory, session.comm->rank()); });

@@ -58,6 +58,10 @@ void add_problems(std::vector<FieldProblem>& found, const BatchOptions& options,
   const bool draws = std::ranges::any_of(options.fanout, [](int fanout) { return fanout != -1; });
   check_field(found, options.draw == Draw::kUniform || draws, "draw",
               name_of(options.draw) + " needs a --fanout that draws; -1 keeps all neighbours");
+  const bool sees_all = options.time.seen == SeenEdges::kAll;
+  check_field(found, !sees_all || options.time.window == TimeWindow{}, "time-window", "only with --time-rule lt or le");
+  check_field(found, !sees_all || options.time.strategy == TimeStrategy::kUniform, "time-strategy",
+              "only with --time-rule lt or le");
 }
 
 void add_problems(std::vector<FieldProblem>& found, const OptimisationOptions& options) {
@@ -90,6 +94,7 @@ void add_problems(std::vector<FieldProblem>& found, const EvaluationOptions& opt
 std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   std::vector<FieldProblem> found = problems_of(options.model);
   add_problems(found, options.batches, options.model.num_layers);
+  add_problems(found, options.batches.time, options.batches.draw, options.model);
   add_problems(found, options.optimisation);
   add_problems(found, options.evaluation, options.model.num_layers);
   add_problems(found, options.machine);
@@ -98,6 +103,8 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   check_field(found, !options.data.dataset.empty(), "dataset", "is required, such as --dataset wordnet");
   check_field(found, !options.data.root.empty(), "data-root", "is a folder, . for the working directory");
   check_field(found, options.trials >= 1 && options.trials <= 10'000, "trials", "1 to 10000");
+  check_field(found, !options.batches.time.rule() || options.machine.sampler != GraphResidency::kDevice, "sampler",
+              "the host draws by --time-rule");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
               "resident needs a GPU");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.precision != Precision::kTf32, "precision",

@@ -27,6 +27,9 @@ void visit_fields(Self& self, Visit&& field) {
   visit_draw(self.draw, field,
              "each node draws its neighbours by itself, or by numbers that a batch's nodes share: fewer rows, the same "
              "law; in evaluation too");
+  visit_time(self.time.seen, self.time.window, self.time.strategy, field,
+             "which edges a seed of time T sees: those before T (lt), or also those of T (le); in evaluation too; of "
+             "data with times of edges and nodes");
   field("batch-size", self.size,
         "seeds per rank and step; 0 = 1024, or less where an epoch has fewer than ten steps then");
   field("global-batch-size", self.global_size, "seeds per step over all ranks; 0 = ranks x batch-size");

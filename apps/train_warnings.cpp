@@ -60,6 +60,11 @@ void note_unreached_types(const Dataset& dataset, const SamplingRule& rule) {
              std::to_string(rule.fanouts.size()) + " hops: no relation leads there");
 }
 
+void note_unused_times(const Dataset& dataset, const TimeOptions& time) {
+  if (dataset.has_edge_times && dataset.has_node_times && !time.rule())
+    log_info("seeds see edges of all times, also those later than they; --time-rule lt shows them their past alone");
+}
+
 void warn_of_data(const Dataset& dataset) {
   warn_of_missing_classes(dataset);
   warn_of_wide_column(dataset);

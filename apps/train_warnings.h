@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "engine/plan/time_options.h"
 #include "engine/train/trainer.h"
 #include "sampler/sampling_rule.h"
 #include "store/dataset.h"
@@ -19,6 +20,9 @@ void warn_of_few_steps(std::size_t num_train, std::size_t seeds, std::size_t bet
 
 /// Of a typed graph, with the rule of its training: a line for each type that no batch has a node of.
 void note_unreached_types(const Dataset& dataset, const SamplingRule& rule);
+
+/// Before training: edges and nodes have times, and the run does not look at them.
+void note_unused_times(const Dataset& dataset, const TimeOptions& time);
 
 /// After training: the best validation accuracy, of two epochs or more, is no better than the largest class.
 void warn_of_chance(const Dataset& dataset, const TrainResult& result);

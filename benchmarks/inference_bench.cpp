@@ -133,6 +133,7 @@ LoaderOptions loader_options_of(const Setup& setup, int fanout) {
   const MachineOptions& machine = setup.options.machine;
   return {
       .rule = {std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout), setup.run.batches.draw},
+      .time = setup.run.batches.time.rule(),
       .degrees = degrees_for(reads_degrees(setup.run.model)),
       .num_workers = machine.workers,
       .num_slots = machine.slots,
@@ -151,6 +152,7 @@ BatchPlan plan_of(const Setup& setup, int fanout, Precision precision, const Dat
       {.purpose = purpose,
        .spec = {.model = setup.run.model,
                 .rule = loader_options_of(setup, fanout).rule,
+                .time = setup.run.batches.time.rule(),
                 .max_seeds = static_cast<std::size_t>(setup.options.batch_size),
                 .numerics = {.precision = precision, .gradient_order = numerics_of(setup.run).gradient_order}},
        .dataset = setup.dataset,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,12 +11,14 @@
 #include "loaders/host_slab.h"
 #include "loaders/residency.h"
 #include "sampler/sampling_rule.h"
+#include "sampler/time_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
 
 struct LoaderOptions {
   SamplingRule rule{};                   ///< which neighbours batches have
+  std::optional<TimeRule> time{};        ///< of those that the seeds see by their own times; none: all. On the host
   Degrees degrees = Degrees::kOfNoNode;  ///< in every batch, for a model that reads them
   int num_workers = 1;                   ///< threads that prepare batches; 0 = the caller's thread, for debugging
   int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = default_slots(). With fewer than

@@ -2,6 +2,7 @@
 #include "loaders/batch_maker.h"
 
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "core/error.h"
@@ -14,9 +15,21 @@
 
 namespace salient {
 
+std::unique_ptr<BatchSampler> make_host_sampler(const Dataset& dataset, SamplingRule rule,
+                                                const std::optional<TimeRule>& time) {
+  if (!time) return std::make_unique<HostBatchSampler>(dataset.graph, std::move(rule));
+  const auto refuse = [&](const std::string& why) {
+    fail(ErrorKind::kUsage, "neighbours are to be drawn by time, and " + dataset.name + why);
+  };
+  if (dataset.types.is_typed()) refuse(" has node types");
+  if (!dataset.has_edge_times) refuse(" has no times of edges");
+  if (!dataset.has_node_times) refuse(" has no times of nodes");
+  return std::make_unique<TemporalBatchSampler>(dataset.graph, std::move(rule), *time, dataset.node_times);
+}
+
 BatchMaker::BatchMaker(const Dataset& dataset, SamplingRule rule, const ResidentView& data,
                        std::span<const NodeId> row_of, Degrees degrees)
-    : BatchMaker(dataset, std::make_unique<HostBatchSampler>(dataset.graph, std::move(rule)), data, row_of, degrees) {}
+    : BatchMaker(dataset, make_host_sampler(dataset, std::move(rule), {}), data, row_of, degrees) {}
 
 BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, const ResidentView& data,
                        std::span<const NodeId> row_of, Degrees degrees)

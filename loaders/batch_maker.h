@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,9 +10,18 @@
 #include "loaders/residency.h"
 #include "loaders/typed_batch.h"
 #include "sampler/batch_sampler.h"
+#include "sampler/time_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
+
+/// The sampler of a data set's graph on the caller's thread.
+/// @param dataset  outlives the sampler
+/// @param time     which edges a seed sees, by its own time; none: all
+/// @throws as NeighborSampler and TemporalSampler; Error{kUsage} naming the data set, where a rule of times is given
+///         and it has none, or is typed
+std::unique_ptr<BatchSampler> make_host_sampler(const Dataset& dataset, SamplingRule rule,
+                                                const std::optional<TimeRule>& time);
 
 /// One worker's scratch memory. Make one per thread and keep it.
 ///

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error.h"
 #include "loaders/device_graph.h"
 
 namespace salient {
@@ -13,6 +14,7 @@ namespace {
 
 std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) {
   if (options.data.graph == nullptr) return nullptr;
+  require(!options.time, "draws by time are on the host");
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
     samplers.push_back(options.data.graph->make_sampler(options.rule));
@@ -24,10 +26,10 @@ std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) 
 WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
     : num_workers_(options.num_workers), device_samplers_(make_device_samplers(options)) {
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
-    if (device_samplers_)
-      makers_.emplace_back(dataset, device_samplers_->make_handle(), options.data, options.row_of, options.degrees);
-    else
-      makers_.emplace_back(dataset, options.rule, options.data, options.row_of, options.degrees);
+    makers_.emplace_back(
+        dataset,
+        device_samplers_ ? device_samplers_->make_handle() : make_host_sampler(dataset, options.rule, options.time),
+        options.data, options.row_of, options.degrees);
     if (options.has_paged_rows) makers_.back().expect_paged_rows();
   }
 }

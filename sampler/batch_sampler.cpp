@@ -6,6 +6,17 @@
 #include "core/error.h"
 
 namespace salient {
+namespace {
+
+void copy(const Mfg& mfg, const MfgMemory& memory) {
+  std::ranges::copy(mfg.nodes, memory.nodes);
+  for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
+    std::ranges::copy(mfg.hops[h].indptr, memory.hops[h].indptr);
+    std::ranges::copy(mfg.hops[h].indices, memory.hops[h].indices);
+  }
+}
+
+}  // namespace
 
 const MfgShape& HostBatchSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
   sampler_.sample(seeds, key, mfg_);
@@ -15,14 +26,29 @@ const MfgShape& HostBatchSampler::sample(std::span<const NodeId> seeds, BatchKey
 }
 
 void HostBatchSampler::copy_to(const MfgMemory& memory) {
-  std::ranges::copy(mfg_.nodes, memory.nodes);
+  copy(mfg_, memory);
   require(memory.degrees == nullptr || graph_.slots == nullptr, "degrees are of the nodes of a plain graph");
   if (memory.degrees != nullptr) read_degrees(graph_, mfg_.nodes, memory.degrees);
   if (graph_.slots != nullptr) types_.copy_to(mfg_, shape_, memory.typed_hops, memory.nodes_of_type);
-  for (std::size_t h = 0; h < mfg_.hops.size(); ++h) {
-    std::ranges::copy(mfg_.hops[h].indptr, memory.hops[h].indptr);
-    std::ranges::copy(mfg_.hops[h].indices, memory.hops[h].indices);
-  }
+}
+
+TemporalBatchSampler::TemporalBatchSampler(CsrGraph graph, SamplingRule rule, TimeRule times,
+                                           std::span<const std::int64_t> node_times)
+    : node_times_(node_times), sampler_(graph, std::move(rule), times) {
+  require(node_times_.size() == graph.num_nodes(), "every node has a time");
+}
+
+const MfgShape& TemporalBatchSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
+  seed_times_.clear();
+  for (const NodeId seed : seeds) seed_times_.push_back(node_times_[seed]);
+  sampler_.sample(seeds, seed_times_, key, sample_);
+  set_shape(sample_.mfg, shape_);
+  return shape_;
+}
+
+void TemporalBatchSampler::copy_to(const MfgMemory& memory) {
+  require(memory.degrees == nullptr, "degrees of the whole graph count edges that no seed sees");
+  copy(sample_.mfg, memory);
 }
 
 }  // namespace salient

@@ -1,13 +1,16 @@
 // sampler/batch_sampler.h - a sampler as the batch pipeline sees it: first the sizes, then the message-flow graph.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "sampler/mfg.h"
 #include "sampler/mfg_types.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/node_degree.h"
+#include "sampler/temporal_sampler.h"
 
 namespace salient {
 
@@ -25,7 +28,7 @@ struct MfgMemory {
 };
 
 /// Samples one batch at a time. A slab can be laid out between the two calls, so that nothing is copied twice. All
-/// implementations give equal results; reference_sample() is the oracle of each.
+/// implementations give equal results by equal rules; reference_sample() is the oracle of each.
 class BatchSampler {
  public:
   BatchSampler() = default;
@@ -59,6 +62,26 @@ class HostBatchSampler final : public BatchSampler {
   Mfg mfg_;
   MfgShape shape_;
   MfgTypes types_;  // of a typed graph
+};
+
+/// The same of what each seed's own time admits. Nodes may be there several times.
+class TemporalBatchSampler final : public BatchSampler {
+ public:
+  /// As TemporalSampler. @param node_times  [V] when each node is a seed; outlives the sampler
+  TemporalBatchSampler(CsrGraph graph, SamplingRule rule, TimeRule times, std::span<const std::int64_t> node_times);
+
+  /// Oracle: reference_temporal_sample().
+  const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
+
+  /// No degrees: those of the whole graph count edges that no seed sees.
+  void copy_to(const MfgMemory& memory) override;
+
+ private:
+  std::span<const std::int64_t> node_times_;
+  TemporalSampler sampler_;
+  std::vector<std::int64_t> seed_times_;
+  TemporalMfg sample_;
+  MfgShape shape_;
 };
 
 }  // namespace salient

@@ -37,6 +37,8 @@ struct TimeRule {
   TimeOrder order = TimeOrder::kBefore;
   std::optional<std::int64_t> window{};  ///< W, at least 1; none: all of the past
   TimeStrategy strategy = TimeStrategy::kUniform;
+
+  bool operator==(const TimeRule&) const = default;
 };
 
 /// Places [begin, end) of a row.

@@ -37,6 +37,7 @@ struct Dataset : DatasetFacts {
   std::span<const std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType; V those of the target type
   std::span<const std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, likewise
   std::span<const float> targets{};             ///< [V, num_classes] of kRegression, likewise
+  std::span<const std::int64_t> node_times{};   ///< [V] of has_node_times, in the unit of the edges' times
   std::span<const NodeId> train{};              ///< node ids; order kept from the source
   std::span<const NodeId> valid{};
   std::span<const NodeId> test{};

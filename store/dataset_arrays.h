@@ -108,6 +108,8 @@ void visit_arrays(Data& dataset, const GraphSize& size, Visit&& visit) {
       visit(DatasetArray{"labels", kLabels, labels_array(dataset.task), {labelled, width}}, dataset.targets);
       break;
   }
+  if (dataset.has_node_times)
+    visit(DatasetArray{"node_times", kLabels, kNodeTimesArray, {labelled}}, dataset.node_times);
   visit(DatasetArray{"train", kSplits, kTrainArray, {kAnyLength}}, dataset.train);
   visit(DatasetArray{"valid", kSplits, kValidArray, {kAnyLength}}, dataset.valid);
   visit(DatasetArray{"test", kSplits, kTestArray, {kAnyLength}}, dataset.test);

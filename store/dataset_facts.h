@@ -24,6 +24,7 @@ struct DatasetFacts {
   FeatureLayout feature_layout = FeatureLayout::kDense;
   bool is_symmetric = false;
   bool has_edge_weights = false, has_edge_times = false;  ///< CsrGraph::entries
+  bool has_node_times = false;                            ///< Dataset::node_times
   GraphSchema types{};     ///< of a typed graph; what is said of features above is then said of the target type's
   bool has_links = false;  ///< to be predicted (store/link_table.h); of typed graphs alone
   std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
@@ -74,6 +75,7 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("is_symmetric", facts.is_symmetric);
   visit("has_edge_weights", facts.has_edge_weights);
   visit("has_edge_times", facts.has_edge_times);
+  visit("has_node_times", facts.has_node_times);
   visit("types", facts.types);
   visit("has_links", facts.has_links);
   visit("class_names", facts.class_names);

@@ -128,6 +128,10 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
                              grouped(summary.weightless_entries) + " entries of 0");
   if (dataset.has_edge_times)
     line("edge times", std::to_string(summary.first_time) + " to " + std::to_string(summary.last_time));
+  if (dataset.has_node_times) {
+    const auto [first, last] = std::ranges::minmax(dataset.node_times);
+    line("node times", std::to_string(first) + " to " + std::to_string(last));
+  }
   if (dataset.task == Task::kRegression) {
     const auto width = static_cast<std::size_t>(dataset.num_classes);
     for (std::size_t t = 0; t < width; ++t)

@@ -22,6 +22,7 @@ inline constexpr StoreArray kIndptrArray{"indptr.npy", "<i8"};
 inline constexpr StoreArray kIndicesArray{"indices.npy", "<u4"};
 inline constexpr StoreArray kEdgeWeightsArray{"edge_weights.npy", "<f4"};
 inline constexpr StoreArray kEdgeTimesArray{"edge_time.npy", "<i8"};
+inline constexpr StoreArray kNodeTimesArray{"node_times.npy", "<i8"};
 inline constexpr StoreArray kTrainArray{"train.npy", "<u4"};
 inline constexpr StoreArray kValidArray{"valid.npy", "<u4"};
 inline constexpr StoreArray kTestArray{"test.npy", "<u4"};

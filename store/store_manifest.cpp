@@ -151,6 +151,7 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
     if (has_field(root, "node_types")) read_types(root, manifest);
     manifest.has_edge_weights = has_field(root, "edge_weights") && root.boolean("edge_weights");
     manifest.has_edge_times = has_field(root, "edge_time") && root.boolean("edge_time");
+    manifest.has_node_times = has_field(root, "node_times") && root.boolean("node_times");
   }
   if (manifest.has_links && !manifest.types.is_typed())
     root.refuse("task", std::string("is '") + kLinkTask + "', which a typed graph alone has");
@@ -189,7 +190,8 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
 std::string manifest_text(const StoreManifest& manifest) {
   nlohmann::ordered_json root;
   root["format"] = "salient dataset";
-  const bool is_of_first = !manifest.types.is_typed() && !manifest.has_edge_weights && !manifest.has_edge_times;
+  const bool is_of_first =
+      !manifest.types.is_typed() && !manifest.has_edge_weights && !manifest.has_edge_times && !manifest.has_node_times;
   root["format_version"] = is_of_first ? kStoreVersion : kLaterStoreVersion;
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;
@@ -205,6 +207,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   write_schema(manifest.types, root);
   if (manifest.has_edge_weights) root["edge_weights"] = true;
   if (manifest.has_edge_times) root["edge_time"] = true;
+  if (manifest.has_node_times) root["node_times"] = true;
   root["symmetric"] = manifest.is_symmetric;
   root["deduplicated"] = manifest.is_deduplicated;
   root["self_loops"] = manifest.self_loops;

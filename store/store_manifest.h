@@ -21,8 +21,8 @@ bool is_dataset_name(std::string_view name);
 /// Field for field what docs/DATASETS.md lists.
 /// The field "task" is there for tasks but kMultiClass, and "link" for has_links; "feature_layout" and "fp8_scale" for
 /// kCsr and kFp8 alone, "feature_origin" for features that were made. Of kLaterStoreVersion are "node_types",
-/// "relations" and "target_type" of typed graphs, and "edge_weights" and "edge_time" where edges have them. Names of
-/// classes and columns are in files of their own, empty here.
+/// "relations" and "target_type" of typed graphs, and "edge_weights", "edge_time" and "node_times" where there are
+/// such. Names of classes and columns are in files of their own, empty here.
 struct StoreManifest : DatasetFacts {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;

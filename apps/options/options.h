@@ -233,6 +233,10 @@ std::string toml_value(const std::string& value);
 inline std::string toml_value(bool value) { return to_text(value); }
 inline std::string toml_value(const Alias& alias) { return to_text(alias); }
 std::string toml_value(NamedEnum auto value) { return toml_value(to_text(value)); }
+/// Of a type that is text to options.
+template <class T>
+requires std::is_class_v<T> && requires(const T& value) { to_text(value); }
+std::string toml_value(const T& value) { return toml_value(to_text(value)); }
 template <class T>
 std::string toml_value(const std::optional<T>& value) {
   return value ? toml_value(*value) : toml_value(std::string(kAutoWord));
@@ -242,10 +246,6 @@ std::string toml_value(Number auto value) {
   const bool is_whole = text.find_first_of(".en") == std::string::npos;
   return std::is_floating_point_v<decltype(value)> && is_whole ? text + ".0" : text;
 }
-/// Of a type that is text to options.
-template <class T>
-requires std::is_class_v<T> && requires(const T& value) { to_text(value); }
-std::string toml_value(const T& value) { return toml_value(to_text(value)); }
 template <class T>
 std::string toml_value(const std::vector<T>& value) {
   std::string text;

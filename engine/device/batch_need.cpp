@@ -2,10 +2,11 @@
 #include "engine/device/batch_need.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "core/growth.h"
+#include "loaders/batch_maker.h"
 #include "loaders/device_graph.h"
-#include "sampler/batch_sampler.h"
 
 namespace salient {
 namespace {
@@ -43,12 +44,12 @@ std::int64_t bytes_by_column(const Dataset& dataset, const MfgShape& mfg) {
 }  // namespace
 
 BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeBytes& compute_bytes) {
-  HostBatchSampler sampler(dataset.graph, probe.rule);
+  const std::unique_ptr<BatchSampler> sampler = make_host_sampler(dataset, probe.rule, probe.time);
   BatchNeed need;
   for (std::uint32_t batch = 0; batch < kProbes && batch * probe.batch_size < probe.seeds.size(); ++batch) {
     const std::size_t first = batch * probe.batch_size;
     const auto seeds = probe.seeds.subspan(first, std::min(probe.batch_size, probe.seeds.size() - first));
-    const MfgShape& shape = sampler.sample(seeds, {.seed = probe.seed, .epoch = 1, .batch = batch});
+    const MfgShape& shape = sampler->sample(seeds, {.seed = probe.seed, .epoch = 1, .batch = batch});
     add_batch(need, shape, seeds.size(), dataset, probe.degrees);
     take_larger(need.compute_bytes, compute_bytes(shape) + bytes_by_column(dataset, shape));
   }

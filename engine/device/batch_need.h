@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "sampler/expected_visits.h"
 #include "sampler/mfg.h"
 #include "sampler/sampling_rule.h"
+#include "sampler/time_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -44,13 +46,14 @@ using ComputeBytes = std::function<std::int64_t(const MfgShape&)>;
 /// Batches to sample: those that the loader will make first.
 struct BatchProbe {
   SamplingRule rule{};
+  std::optional<TimeRule> time{};  ///< as LoaderOptions::time
   std::span<const NodeId> seeds{};
   std::size_t batch_size = 0;
   Degrees degrees = Degrees::kOfNoNode;
   std::uint32_t seed = 0;  ///< of the draws
 };
 
-/// What the whole loader will sample.
+/// What the whole loader will sample, as if seeds saw edges of all times: near enough for caches.
 inline SamplingPlan sampling_plan(const BatchProbe& probe) {
   return {probe.rule, probe.seeds, probe.batch_size, probe.seed};
 }

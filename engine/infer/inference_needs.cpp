@@ -25,6 +25,7 @@ MemoryLine where_computed(const char* what, std::int64_t bytes, bool on_gpu) {
 
 RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& shape) {
   const BatchProbe probe{.rule = shape.loader.rule,
+                         .time = shape.loader.time,
                          .seeds = shape.nodes,
                          .batch_size = shape.batch_size,
                          .degrees = shape.loader.degrees,

@@ -14,6 +14,7 @@
 #include "models/describe/model_options.h"
 #include "models/numerics.h"
 #include "sampler/sampling_rule.h"
+#include "sampler/time_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -22,7 +23,8 @@ namespace salient {
 struct ResidentSpec {
   ModelOptions model{};  ///< but for in_dim and num_classes, which are the data set's
   SamplingRule rule{};
-  std::size_t max_seeds = 1;  ///< of a batch on this rank
+  std::optional<TimeRule> time{};  ///< as LoaderOptions::time
+  std::size_t max_seeds = 1;       ///< of a batch on this rank
   Numerics numerics{};
 };
 

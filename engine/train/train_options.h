@@ -13,6 +13,7 @@
 #include "engine/device/machine_options.h"
 #include "engine/plan/fanouts_of.h"
 #include "engine/plan/step_kind.h"
+#include "engine/plan/time_options.h"
 #include "engine/report/metric.h"
 #include "engine/train/schedule.h"
 #include "models/describe/model_options.h"
@@ -38,6 +39,7 @@ struct BatchOptions {
   std::vector<int> fanout = {15, 10, 5};  ///< neighbours kept per node, the seeds' own hop first; -1 keeps all
   FanoutsOf fanout_of{};                  ///< of relations of a typed graph, instead of `fanout`; in evaluation too
   Draw draw = Draw::kUniform;             ///< of those, in evaluation too
+  TimeOptions time{};                     ///< which edges a seed sees, in evaluation too
   int size = 1024;                        ///< seeds per rank and step
   int global_size = 0;                    ///< seeds per step over all ranks; 0 = ranks x size
   DealKind deal = DealKind::kEven;        ///< of those to the ranks

@@ -21,6 +21,7 @@ namespace {
 BatchProbe training_probe(const TrainOptions& options, const Dataset& dataset, std::span<const NodeId> order,
                           int num_ranks) {
   return {.rule = training_rule(options, dataset),
+          .time = options.batches.time.rule(),
           .seeds = order,
           .batch_size = largest_share(options, order.size(), num_ranks),
           .degrees = degrees_for(reads_degrees(options.model)),
@@ -29,6 +30,7 @@ BatchProbe training_probe(const TrainOptions& options, const Dataset& dataset, s
 
 BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset) {
   return {.rule = evaluation_rule(options, dataset),
+          .time = options.batches.time.rule(),
           .seeds = dataset.valid.empty() ? dataset.test : dataset.valid,
           .batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
           .degrees = degrees_for(reads_degrees(options.model)),

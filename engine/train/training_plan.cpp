@@ -11,7 +11,7 @@ namespace salient {
 RunRequest request_of(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   const std::size_t most_scored = std::max({dataset.valid.size(), dataset.test.size(), std::size_t{1}});
   const auto batches = [&](SamplingRule rule, std::size_t max_seeds) {
-    return ResidentSpec{options.model, std::move(rule), max_seeds, numerics_of(options)};
+    return ResidentSpec{options.model, std::move(rule), options.batches.time.rule(), max_seeds, numerics_of(options)};
   };
   return {.step = options.step,
           .precision = options.precision,

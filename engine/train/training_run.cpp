@@ -9,6 +9,7 @@ namespace salient {
 
 LoaderOptions loader_options_of(const TrainOptions& options, SamplingRule rule, const TrainingRun& run) {
   return {.rule = std::move(rule),
+          .time = options.batches.time.rule(),
           .degrees = degrees_for(reads_degrees(options.model)),
           .num_workers = options.machine.workers,
           .num_slots = options.machine.slots,

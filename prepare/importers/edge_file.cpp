@@ -72,7 +72,7 @@ class EdgeEnds {
 struct ParsedValues {
   std::vector<double> weights{};
   std::vector<std::int64_t> times{};
-  std::uint64_t number_line = 0, date_line = 0;  ///< the first that has such a time; 0 = none
+  TimeForms forms{};
 };
 
 /// Those of all rows. @throws Error{kBadData} naming file and line
@@ -88,27 +88,17 @@ class ValueColumns {
       if (rule != nullptr) refuse(fields[*table_.weight_column], number, line, rule);
     }
     if (!table_.time_column) return;
-    const std::string_view text = fields[*table_.time_column];
-    const TimeForm form = parse_time(text, parsed.times.emplace_back());
-    if (form == TimeForm::kNone)
-      refuse(text, number, line, "the time is no whole number and no date as 2004-04-15 or 2004-04-15T12:30:00");
-    std::uint64_t& first = form == TimeForm::kDate ? parsed.date_line : parsed.number_line;
-    if (first == 0) first = number;
+    parsed.times.push_back(parsed.forms.parse(fields[*table_.time_column], table_.file.path(), number, line));
   }
 
   void take(const ParsedValues& parsed) {
     append(weights_, parsed.weights);
     append(times_, parsed.times);
-    for (auto [all, block] : {std::pair{&number_line_, parsed.number_line}, {&date_line_, parsed.date_line}})
-      if (*all == 0) *all = block;
-    if (number_line_ != 0 && date_line_ != 0)
-      fail(ErrorKind::kBadData, line_name(table_.file.path(), std::max(number_line_, date_line_)) + ": the time is a " +
-                                    (date_line_ > number_line_ ? "date" : "number") + ", that of line " +
-                                    std::to_string(std::min(number_line_, date_line_)) + " is none");
+    forms_.add(parsed.forms, table_.file.path());
   }
 
   EdgeValues values() const {
-    if (date_line_ != 0) log_info(table_.file.path().string() + ": times are dates, stored as seconds since 1970");
+    forms_.say(table_.file.path());
     return {mapped_weights(weights_, options_.weight_map, table_.file.path().string()), times_};
   }
 
@@ -127,7 +117,7 @@ class ValueColumns {
   const EdgeFileOptions& options_;
   std::vector<double> weights_{};
   std::vector<std::int64_t> times_{};
-  std::uint64_t number_line_ = 0, date_line_ = 0;
+  TimeForms forms_{};
 };
 
 /// Appends, by doubling, after the limit was asked.

@@ -10,8 +10,11 @@
 #include <limits>
 #include <optional>
 
+#include "core/console/log.h"
 #include "core/error.h"
 #include "core/value_text.h"
+#include "prepare/formats/line_reader.h"
+#include "prepare/formats/text_fields.h"
 
 namespace salient {
 namespace {
@@ -106,6 +109,31 @@ TimeForm parse_time(std::string_view text, std::int64_t& time) {
   if (!from_text(text, number) || std::abs(number) > kMostExact || number != std::floor(number)) return TimeForm::kNone;
   time = static_cast<std::int64_t>(number);
   return TimeForm::kNumber;
+}
+
+std::int64_t TimeForms::parse(std::string_view field, const std::filesystem::path& file, std::uint64_t number,
+                              std::string_view line) {
+  std::int64_t time = 0;
+  const TimeForm form = parse_time(field, time);
+  if (form == TimeForm::kNone)
+    fail_at_line(file, number, line,
+                 in_quotes(field) + ": the time is no whole number and no date as 2004-04-15 or 2004-04-15T12:30:00");
+  std::uint64_t& first = form == TimeForm::kDate ? date_line : number_line;
+  if (first == 0) first = number;
+  return time;
+}
+
+void TimeForms::add(const TimeForms& next, const std::filesystem::path& file) {
+  if (number_line == 0) number_line = next.number_line;
+  if (date_line == 0) date_line = next.date_line;
+  if (number_line != 0 && date_line != 0)
+    fail(ErrorKind::kBadData, line_name(file, std::max(number_line, date_line)) + ": the time is a " +
+                                  (date_line > number_line ? "date" : "number") + ", that of line " +
+                                  std::to_string(std::min(number_line, date_line)) + " is none");
+}
+
+void TimeForms::say(const std::filesystem::path& file) const {
+  if (date_line != 0) log_info(file.string() + ": times are dates, stored as seconds since 1970");
 }
 
 }  // namespace salient

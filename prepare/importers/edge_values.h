@@ -1,8 +1,9 @@
-// prepare/importers/edge_values.h - weights and times of edges, as files have them.
+// prepare/importers/edge_values.h - weights and times of edges, and times of nodes, as files have them.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,18 @@ enum class TimeForm : std::uint8_t { kNone, kNumber, kDate };
 /// A whole number, also as 3.0; or a date of ISO 8601, 2004-04-15, with a time of day 2004-04-15T12:30 or
 /// 2004-04-15 12:30:59, of UTC or with Z or +02:00: seconds since 1970.
 TimeForm parse_time(std::string_view text, std::int64_t& time);
+
+/// How the times of a column are written: all as numbers, or all as dates.
+struct TimeForms {
+  std::uint64_t number_line = 0, date_line = 0;  ///< the first that has such a time; 0 = none
+
+  /// The time of a field. @throws Error{kBadData} naming file and line
+  std::int64_t parse(std::string_view field, const std::filesystem::path& file, std::uint64_t number,
+                     std::string_view line);
+  /// Those of the next lines. @throws Error{kBadData} for a column that has both, naming file and line
+  void add(const TimeForms& next, const std::filesystem::path& file);
+  /// Says where they are dates.
+  void say(const std::filesystem::path& file) const;
+};
 
 }  // namespace salient

@@ -19,6 +19,7 @@
 #include "prepare/importers/node_arrays.h"
 #include "prepare/importers/node_index.h"
 #include "prepare/importers/node_table.h"
+#include "prepare/importers/node_times.h"
 #include "prepare/importers/numbered_nodes.h"
 #include "prepare/importers/scaled_array.h"
 #include "prepare/importers/sparse_npz.h"
@@ -73,34 +74,42 @@ void read_label_array(const EdgesOptions& options, RawGraph& graph) {
     read_targets(options.labels, options.targets, graph, options.memory);
 }
 
-/// Words that stand for a value that is not known.
-std::vector<std::string> blanks_of(const EdgesOptions& options) {
-  std::vector<std::string> blanks = options.unlabelled;
-  const std::vector<std::string>& of_features =
-      options.wishes.coding ? options.wishes.coding->blanks : options.wishes.blanks;
-  blanks.insert(blanks.end(), of_features.begin(), of_features.end());
-  return blanks;
+bool makes_split(const EdgesOptions& options) { return !options.split.empty() || !options.split_by_time.empty(); }
+
+void set_splits(const EdgesOptions& options, const NodeTableOptions& table, const NodeIndex& index, RawGraph& graph) {
+  if (!options.split.empty()) return draw_labelled_split(graph, options.split, options.rng_seed);
+  if (!options.split_by_time.empty()) return split_labelled_by_time(graph, options.split_by_time);
+  read_splits(options, table, index, graph);
 }
 
-NodeTableOptions table_options(const EdgesOptions& options) {
-  return {.id_column = options.id_column,
-          .label_column = options.label_column,
-          .targets = options.targets,
-          .blanks = blanks_of(options),
-          .header = options.header,
-          .num_threads = options.memory.num_parsers(options.num_threads),
-          .memory = options.memory};
+/// How one of the tables of nodes is read.
+NodeTableOptions with_times(NodeTableOptions table, const fs::path& path, const EdgesOptions& options) {
+  if (path == time_table_of(options)) table.time_column = options.node_time_column;
+  return table;
+}
+
+void read_times(const EdgesOptions& options, const NodeTableOptions& table, const NodeIndex& index, RawGraph& graph) {
+  if (!options.node_times.empty()) {
+    if (!index.are_rows())
+      fail(ErrorKind::kBadData,
+           options.node_times.string() + ": times by row, and the ids of the nodes are no row numbers");
+    graph.node_times = read_time_array(options.node_times, graph.num_nodes);
+  }
+  if (options.node_time_column.empty()) return;
+  const fs::path path = time_table_of(options);
+  graph.node_times = read_time_column(path, with_times(table, path, options), path != options.features, graph.num_nodes,
+                                      [&](std::string_view id) { return index.find(id); });
 }
 
 /// One import: what the files say, and the graph that it becomes.
 class EdgesImport {
  public:
   explicit EdgesImport(const EdgesOptions& options) : options_(options) {
-    table_ = table_options(options);
+    table_ = node_table_options(options);
     edge_file_ = edge_file_options(options);
     if (!options.nodes.empty()) take_nodes();
     table_.is_shared = options_.labels == options_.features;
-    labels_have_ids_ = is_text_table(options_.labels) && has_ids(options_.labels, table_);
+    labels_have_ids_ = is_text_table(options_.labels) && has_ids(options_.labels, table_of(options_.labels));
   }
 
   RawGraph run() {
@@ -114,10 +123,8 @@ class EdgesImport {
       read_by_number();
     if (graph_.sources.empty()) log_warning(options_.edges.string() + ": has no edge");
     apply(options_.label_choice, graph_);
-    if (options_.split.empty())
-      read_splits(options_, table_, index_, graph_);
-    else
-      draw_labelled_split(graph_, options_.split, options_.rng_seed);
+    read_times(options_, table_, index_, graph_);
+    set_splits(options_, table_, index_, graph_);
     graph_.original_ids = index_.take_numbers();
     graph_.node_names = index_.take_names();
     return std::move(graph_);
@@ -126,22 +133,27 @@ class EdgesImport {
  private:
   /// One table of features and labels, as far as it has them.
   void take_nodes() {
-    const TableParts parts = parts_of(options_.nodes, table_);
+    const TableParts parts = parts_of(options_.nodes, table_of(options_.nodes));
     if (!parts.has_label && !parts.has_features)
-      fail(ErrorKind::kBadData, options_.nodes.string() + ": has no column beside the id", Topic::kLabelColumn);
+      fail(ErrorKind::kBadData,
+           options_.nodes.string() + ": has no column beside the id" +
+               (options_.node_time_column.empty() ? "" : " and the time, neither a feature nor a label"),
+           Topic::kLabelColumn);
     if (parts.has_features) options_.features = options_.nodes;
     if (parts.has_label) options_.labels = options_.nodes;
-    const bool needs_label = !options_.split.empty() || !options_.unlabelled.empty();
+    const bool needs_label = makes_split(options_) || !options_.unlabelled.empty();
     if (needs_label && !parts.has_label)
       fail(ErrorKind::kBadData, options_.nodes.string() + ": which column is the label is not clear",
            Topic::kLabelColumn);
   }
 
+  NodeTableOptions table_of(const fs::path& path) const { return with_times(table_, path, options_); }
+
   /// As the table of features has them, else the edges.
   IdKind kind_of_ids() const {
     if (!features_are_keyed() || !is_text_table(options_.edges)) return ids_of_edge_file(options_.edges, edge_file_);
     if (edge_file_.ids != IdKind::kAuto) return edge_file_.ids;
-    return has_ids_of_text(options_.features, table_) ? IdKind::kText : IdKind::kNumbers;
+    return has_ids_of_text(options_.features, table_of(options_.features)) ? IdKind::kText : IdKind::kNumbers;
   }
 
   void start_graph() {
@@ -165,7 +177,7 @@ class EdgesImport {
     if (graph_.features.dim > 0) num_rows_ = graph_.features.num_rows();
     if (options_.labels.empty() || labels_have_ids_) return;
     if (is_text_table(options_.labels)) {
-      const TableLabels labels = read_label_table(options_.labels, table_, {});
+      const TableLabels labels = read_label_table(options_.labels, table_of(options_.labels), {});
       graph_.num_nodes = labels.num_rows();
       set_labels(labels, {}, options_.labels.string(), options_.unlabelled, graph_);
     } else {
@@ -195,8 +207,8 @@ class EdgesImport {
 
   RawFeatures keyed_features(const TakeId& take_id) {
     const bool labels_too = labels_have_ids_ && table_.is_shared;
-    CodedFeatures read =
-        read_feature_table(options_.features, table_, {options_.wishes, options_.feature_type, labels_too}, take_id);
+    CodedFeatures read = read_feature_table(options_.features, table_of(options_.features),
+                                            {options_.wishes, options_.feature_type, labels_too}, take_id);
     graph_.feature_origin = origin_of(read.coding);
     return std::move(read.features);
   }
@@ -220,7 +232,7 @@ class EdgesImport {
     std::vector<NodeId> node_of_row;
     TableLabels labels;
     if (labels_have_ids_) {
-      labels = read_label_table(options_.labels, table_, [&](std::string_view id) -> const char* {
+      labels = read_label_table(options_.labels, table_of(options_.labels), [&](std::string_view id) -> const char* {
         const std::optional<NodeId> known = is_closed ? names.find(id) : std::nullopt;
         if (is_closed && !known) return "no node of the features has this id";
         if (const char* rule = is_closed ? nullptr : add_new(id)) return rule;
@@ -263,7 +275,7 @@ class EdgesImport {
       edge_file_.is_node = one_of(feature_ids);
     }
     TableLabels labels;
-    if (labels_have_ids_) labels = read_label_table(options_.labels, table_, into(label_ids));
+    if (labels_have_ids_) labels = read_label_table(options_.labels, table_of(options_.labels), into(label_ids));
     edge_file_.num_nodes = num_rows_;
     EdgeList edges = read_edge_file(options_.edges, edge_file_);
     edge_file_.is_node = nullptr;

@@ -2,6 +2,7 @@
 #include "prepare/importers/edges_options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/value_text.h"
 #include "prepare/importers/labelled_split.h"
@@ -12,13 +13,32 @@ bool is_text_table(const std::filesystem::path& path) {
   return !path.empty() && path.extension() != ".npy" && path.extension() != ".npz";
 }
 
+std::filesystem::path time_table_of(const EdgesOptions& options) {
+  for (const std::filesystem::path* table : {&options.nodes, &options.features, &options.labels})
+    if (is_text_table(*table)) return *table;
+  return {};
+}
+
 namespace {
+
+bool has_node_times(const EdgesOptions& options) {
+  return !options.node_times.empty() || !options.node_time_column.empty();
+}
 
 /// Whether they say no more than how numbers are scaled.
 bool are_of_array(ColumnWishes wishes) {
   wishes.scaling = FeatureScaling::kAuto;
   wishes.coding.reset();
   return wishes == ColumnWishes{};
+}
+
+/// Words that stand for a value that is not known.
+std::vector<std::string> blanks_of(const EdgesOptions& options) {
+  std::vector<std::string> blanks = options.unlabelled;
+  const std::vector<std::string>& of_features =
+      options.wishes.coding ? options.wishes.coding->blanks : options.wishes.blanks;
+  blanks.insert(blanks.end(), of_features.begin(), of_features.end());
+  return blanks;
 }
 
 }  // namespace
@@ -33,11 +53,23 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
   check_field(found, !has_nodes || is_text_table(options.nodes), "nodes",
               "a table in text; arrays are given as features and labels");
   const bool has_labels = has_nodes || !options.labels.empty();
-  if (!options.split.empty()) {
-    check_split(found, options.split);
-    check_field(found, !has_files, "split", "instead of files for train, valid and test, not beside them");
-    check_field(found, has_labels, "split", "needs labels, it is drawn from the labelled nodes");
+  for (const auto& [field, fractions] :
+       {std::pair{"split", &options.split}, std::pair{"split-by-time", &options.split_by_time}}) {
+    if (fractions->empty()) continue;
+    check_split(found, *fractions, field);
+    check_field(found, !has_files, field, "instead of files for train, valid and test, not beside them");
+    check_field(found, has_labels, field, "needs labels, it is made of the labelled nodes");
   }
+  check_field(found, options.split.empty() || options.split_by_time.empty(), "split-by-time",
+              "instead of a split that is drawn, not beside it");
+  check_field(found, options.split_by_time.empty() || has_node_times(options), "split-by-time",
+              "needs times of the nodes");
+  check_field(found, options.node_times.empty() || options.node_times.extension() == ".npy", "node-times",
+              "an array, .npy; of a table its column is given");
+  check_field(found, options.node_times.empty() || options.node_time_column.empty(), "node-times",
+              "instead of a column of times, not beside it");
+  check_field(found, options.node_time_column.empty() || !time_table_of(options).empty(), "node-time-column",
+              "of a table of nodes in text, which is not given");
   const bool chooses_labels =
       options.label_choice.compact || options.label_choice.one_hot || !options.label_choice.class_names.empty();
   check_field(found, !chooses_labels || has_labels, "labels", "are needed to choose what they mean");
@@ -77,6 +109,16 @@ EdgeFileOptions edge_file_options(const EdgesOptions& options) {
           .memory = options.memory};
 }
 
+NodeTableOptions node_table_options(const EdgesOptions& options) {
+  return {.id_column = options.id_column,
+          .label_column = options.label_column,
+          .targets = options.targets,
+          .blanks = blanks_of(options),
+          .header = options.header,
+          .num_threads = options.memory.num_parsers(options.num_threads),
+          .memory = options.memory};
+}
+
 std::string source_options_of(const EdgesOptions& options) {
   std::string text;
   const auto say = [&](const char* what, const std::string& value) {
@@ -86,6 +128,9 @@ std::string source_options_of(const EdgesOptions& options) {
   say("weight-column", options.weight_column);
   say("weight-map", options.weight_map == WeightMap::kNone ? "" : name_of(options.weight_map));
   say("time-column", options.time_column);
+  say("node-times", options.node_times.string());
+  say("node-time-column", options.node_time_column);
+  say("split-by-time", to_text(options.split_by_time));
   say("repeats", options.repeats ? name_of(*options.repeats) : "");
   return text;
 }

@@ -23,12 +23,15 @@ struct EdgesOptions {
   std::filesystem::path features{}, labels{};
   std::filesystem::path train{}, valid{}, test{};
   int mask = 0;                                ///< which column or row of masks in these files
-  std::vector<double> split{};                 ///< three fractions instead of the three files
+  std::vector<double> split{};                 ///< three fractions instead of the three files; or
+  std::vector<double> split_by_time{};         ///< likewise, of split_labelled_by_time()
   std::vector<std::string> columns{};          ///< of a text file with more than two: names, or numbers from 0
   std::string weight_column{}, time_column{};  ///< of the edges, see EdgeFileOptions; likewise the next
   WeightMap weight_map = WeightMap::kNone;
   std::optional<Repeats> repeats{};         ///< see RawGraph
   std::string id_column{}, label_column{};  ///< of tables of nodes, see NodeTableOptions
+  std::filesystem::path node_times{};       ///< an array; or
+  std::string node_time_column{};           ///< of the table of features, or else of labels: it is no feature
   std::vector<std::string> targets{};       ///< columns of values to be predicted, see read_targets()
   std::vector<std::string> unlabelled{};    ///< words of a table of labels that are none
   IdKind ids = IdKind::kAuto;
@@ -46,11 +49,17 @@ struct EdgesOptions {
 /// Whether a file that was given is a table in text.
 bool is_text_table(const std::filesystem::path& path);
 
+/// The table that node_time_column is of: the first in text of nodes, features and labels. Empty: none.
+std::filesystem::path time_table_of(const EdgesOptions& options);
+
 /// What makes no graph: {"columns", "two different columns, ..."}, and so on. Reads no file.
 std::vector<FieldProblem> problems(const EdgesOptions& options);
 
 /// How the file of the edges is read, where its nodes are not known yet.
 EdgeFileOptions edge_file_options(const EdgesOptions& options);
+
+/// How tables of nodes are read, but for the column of times.
+NodeTableOptions node_table_options(const EdgesOptions& options);
 
 /// What of the options a store says of its source.
 std::string source_options_of(const EdgesOptions& options);

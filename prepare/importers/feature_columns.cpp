@@ -33,8 +33,8 @@ FeatureColumns::FeatureColumns(const NodeTable& table, const ColumnWishes& wishe
   const std::vector<std::size_t> dropped = used_, indices = places_of(wishes.indices);
   const std::vector<std::size_t> categories = places_of(wishes.categories);
   for (std::size_t place = 0; place < table.rows.num_columns; ++place) {
-    if (table.id == place || table.label == place || table.is_index(place) || has(dropped, place) ||
-        has(table.targets, place))
+    if (table.id == place || table.label == place || table.time == place || table.is_index(place) ||
+        has(dropped, place) || has(table.targets, place))
       continue;
     FeatureColumn column{.place = place, .coding = {.name = table.plain_name_of(place)}};
     column.is_wished = has(categories, place) || has(indices, place);
@@ -86,9 +86,13 @@ void FeatureColumns::order_as_coded() {
   std::vector<FeatureColumn> ordered;
   for (const ColumnCoding& wanted : wishes_.coding->columns) {
     const auto found = std::ranges::find(columns_, wanted.name, [](const FeatureColumn& c) { return c.coding.name; });
-    if (found == columns_.end())
-      fail(ErrorKind::kBadData, table_.file.path().string() + ": has no column " + in_quotes(wanted.name) +
-                                    ", which the table that it is to be coded as has");
+    if (found == columns_.end()) {
+      const bool is_time = table_.time && table_.plain_name_of(*table_.time) == wanted.name;
+      fail(ErrorKind::kBadData, table_.file.path().string() + (is_time ? ": " : ": has no column ") +
+                                    in_quotes(wanted.name) +
+                                    (is_time ? " is the column of times, and a feature in" : ", which") +
+                                    " the table that it is to be coded as" + (is_time ? "" : " has"));
+    }
     ordered.push_back(*found);
   }
   columns_ = std::move(ordered);

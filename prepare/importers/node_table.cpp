@@ -46,7 +46,7 @@ TableParts parts_of(const fs::path& path, const NodeTableOptions& options) {
   const NodeTable table = open_node_table(path, options, is_said ? Wanted::kLabelledFeatures : Wanted::kFeatures);
   const std::size_t num_labels = table.label ? 1 : table.targets.size();
   return {.has_label = num_labels > 0,
-          .has_features = table.rows.num_columns > (table.id ? std::size_t{1} : 0) + num_labels};
+          .has_features = table.rows.num_columns > (table.id ? 1U : 0U) + (table.time ? 1U : 0U) + num_labels};
 }
 
 bool has_ids_of_text(const fs::path& path, const NodeTableOptions& options) {

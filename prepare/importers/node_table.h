@@ -20,6 +20,7 @@ struct NodeTableOptions {
                                ///< without a name, as pandas writes it, only if it is said
   std::string label_column{};  ///< name or number; "" = one with a usual name, such as label, or the last of two
   std::vector<std::string> targets{};  ///< instead of a label: columns of values to be predicted
+  std::string time_column{};           ///< name or number of the times, which are no features; "" = none
   std::vector<std::string> blanks{};   ///< words that stand for a missing value, beside those of is_missing()
   bool ids_are_numbers = false;        ///< then rows cannot begin with '#' or '%'
   bool is_shared = false;              ///< labels and features are read from one table, whose columns are all used

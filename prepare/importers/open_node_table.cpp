@@ -29,9 +29,9 @@ std::optional<std::size_t> usual_column(const std::vector<std::string>& header,
 
 /// @param column  "" = not chosen    @param[out] is_named  by the header
 std::optional<std::size_t> chosen_column(const std::string& column, const std::vector<std::string>& first,
-                                         const TableFile& file, bool& is_named) {
+                                         const TableFile& file, bool& is_named, Topic topic = Topic::kLabelColumn) {
   if (column.empty()) return std::nullopt;
-  const std::size_t found = column == "-1" ? first.size() - 1 : column_named(column, first, file, Topic::kLabelColumn);
+  const std::size_t found = column == "-1" ? first.size() - 1 : column_named(column, first, file, topic);
   std::size_t number = 0;
   is_named |= column != "-1" && !parse_number(std::string_view(column), number);
   if (found >= first.size())
@@ -66,6 +66,7 @@ bool choose_columns(NodeTable& table, const std::vector<std::string>& first, con
     return (first[0] == options.id_column && !is_number(first[0])) || usual_column(first, kIdNames);
   }
   table.id = chosen_column(options.id_column, first, table.file, is_named);
+  table.time = chosen_column(options.time_column, first, table.file, is_named, Topic::kTableColumn);
   const bool wants_any = wanted == Wanted::kLabels || wanted == Wanted::kLabelledFeatures;
   if (wants_any) is_named |= choose_targets(table, first, options);
   const bool wants_label = wants_any && options.targets.empty();
@@ -81,18 +82,24 @@ bool choose_columns(NodeTable& table, const std::vector<std::string>& first, con
     take_usual(table.label, kUnsureLabelNames);
   const bool is_plain_list = first.size() == 1 && wanted == Wanted::kLabels;
   if (is_plain_list) table.id.reset();
-  if (!table.id && !is_plain_list) table.id = table.label == std::optional<std::size_t>(0) ? 1 : 0;
-  while (table.id && wanted != Wanted::kIds && options.id_column.empty() && is_target(table, *table.id)) ++*table.id;
+  const auto first_but = [](std::optional<std::size_t> a, std::optional<std::size_t> b) {
+    std::size_t column = 0;
+    while (column == a || column == b) ++column;
+    return column;
+  };
+  if (!table.id && !is_plain_list) table.id = first_but(table.label, table.time);
+  const auto is_other = [&](std::size_t column) { return is_target(table, column) || column == table.time; };
+  while (table.id && wanted != Wanted::kIds && options.id_column.empty() && is_other(*table.id)) ++*table.id;
   if (table.id && (*table.id >= first.size() || is_target(table, *table.id)))
     fail(ErrorKind::kBadData, table.file.path().string() + ": has no column for the id beside the targets",
          Topic::kLabelColumn);
   if (wants_label && !table.label) {
-    if (first.size() > 2)
+    if (table.time ? first.size() != 3 : first.size() > 2)
       fail(ErrorKind::kBadData,
            table.file.path().string() + ": which of the " + std::to_string(first.size()) +
                " columns is the label is not clear",
            Topic::kLabelColumn);
-    table.label = is_plain_list || table.id == std::optional<std::size_t>(1) ? 0 : 1;
+    table.label = is_plain_list ? 0 : first_but(table.id, table.time);
   }
   return is_named;
 }
@@ -189,7 +196,8 @@ NodeTable open_node_table(const fs::path& path, const NodeTableOptions& options,
 
 void say_what_is_read(const NodeTable& table, const NodeTableOptions& options, std::vector<std::size_t> used) {
   if (table.guesses_header) log_info(table.file.path().string() + ": the first line is a header, no node");
-  if (table.id) used.push_back(*table.id);
+  for (const auto& column : {table.id, table.time})
+    if (column) used.push_back(*column);
   if (!options.is_shared) say_unused(table.file, table.header, used, table.rows.num_columns);
   if (table.header.empty()) say_if_counted(table.file, table.rows.separator);
 }

@@ -21,7 +21,7 @@ struct NodeTable {
   RowRules rows{};
   std::vector<std::string> header{};  ///< names of the columns, if the file has some
   SampleRows sample{};                ///< the first rows below it, up to 1,000
-  std::optional<std::size_t> id{}, label{};
+  std::optional<std::size_t> id{}, label{}, time{};
   std::vector<std::size_t> targets{};  ///< instead of a label
   bool begins_with_words = false;      ///< the first line might be a header, and is a row
   bool guesses_header = false;         ///< the first line might be a row, and is a header

@@ -88,6 +88,7 @@ struct RawGraph {
   std::vector<std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, likewise
   std::vector<float> targets{};             ///< [V, num_classes] of kRegression, likewise
   int num_classes = 0;
+  std::vector<std::int64_t> node_times{};  ///< optional, [V]
   std::vector<NodeId> train{}, valid{}, test{};
   std::vector<std::string> class_names{}, vocabulary{};  ///< optional
   std::vector<std::uint64_t> original_ids{};             ///< optional, [V]

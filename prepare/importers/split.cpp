@@ -54,18 +54,26 @@ bool are_fractions(std::span<const double, 3> parts) {
   return std::ranges::min(parts) >= 0 && parts[0] + parts[1] + parts[2] <= 1 + 1e-9;
 }
 
-Split split(std::size_t num_nodes, std::array<double, 3> fractions, std::uint64_t seed) {
-  const double sum = fractions[0] + fractions[1] + fractions[2];
-  require(are_fractions(fractions), "a split has fractions");
-  const std::vector<NodeId> items = items_by_key(num_nodes, seed, kSplitTag);
-  const auto at = [&](std::size_t position) {
-    return items.begin() + static_cast<std::ptrdiff_t>(std::min(position, num_nodes));
+Split parts_of(std::span<const NodeId> items, const std::array<std::size_t, 3>& ends) {
+  const auto between = [&](std::size_t begin, std::size_t end) {
+    return std::vector<NodeId>(items.begin() + static_cast<std::ptrdiff_t>(begin),
+                               items.begin() + static_cast<std::ptrdiff_t>(end));
   };
+  return {between(0, ends[0]), between(ends[0], ends[1]), between(ends[1], ends[2])};
+}
+
+std::array<std::size_t, 3> part_ends(std::size_t count, std::array<double, 3> fractions) {
+  require(are_fractions(fractions), "a split has fractions");
+  const double sum = fractions[0] + fractions[1] + fractions[2];
   const bool takes_all = sum > 1 - 1e-9, has_test = fractions[2] > 0;  // the last part that there is takes the rest
-  const std::size_t train_end = share_of(fractions[0], num_nodes);
-  const std::size_t valid_end = takes_all && !has_test ? num_nodes : train_end + share_of(fractions[1], num_nodes);
-  const std::size_t test_end = takes_all ? num_nodes : valid_end + share_of(fractions[2], num_nodes);
-  return {{at(0), at(train_end)}, {at(train_end), at(valid_end)}, {at(valid_end), at(test_end)}};
+  const std::size_t train_end = share_of(fractions[0], count);
+  const std::size_t valid_end = takes_all && !has_test ? count : train_end + share_of(fractions[1], count);
+  const std::size_t test_end = takes_all ? count : valid_end + share_of(fractions[2], count);
+  return {std::min(train_end, count), std::min(valid_end, count), std::min(test_end, count)};
+}
+
+Split split(std::size_t num_nodes, std::array<double, 3> fractions, std::uint64_t seed) {
+  return parts_of(items_by_key(num_nodes, seed, kSplitTag), part_ends(num_nodes, fractions));
 }
 
 }  // namespace salient

@@ -26,12 +26,18 @@ struct Split {
   std::vector<NodeId> train{}, valid{}, test{};
 };
 
+/// @param ends  ascending, of part_ends() or moved from there
+Split parts_of(std::span<const NodeId> items, const std::array<std::size_t, 3>& ends);
+
 /// None is negative or not a number, and their sum is at most 1.
 bool are_fractions(std::span<const double, 3> parts);
 
-/// Train = the first floor(fractions[0] * V) of items_by_key(V, seed, kSplitTag), valid the next
-/// floor(fractions[1] * V), test the rest; the rest is cut at floor(fractions[2] * V) when the fractions leave a part,
-/// and is valid's when fractions[2] is 0.
+/// Where the three parts of `count` items end, each at most `count`. Part 0 has floor(fractions[0] * count), part 1 the
+/// next floor(fractions[1] * count), part 2 the rest, which is cut at floor(fractions[2] * count) when the fractions
+/// leave a part, and is part 1's when fractions[2] is 0. @param fractions  are_fractions()
+std::array<std::size_t, 3> part_ends(std::size_t count, std::array<double, 3> fractions);
+
+/// Train, valid and test are the part_ends() of items_by_key(V, seed, kSplitTag).
 /// An importer that renumbers nodes splits its own numbering and passes the ids through its permutation.
 ///
 /// @param fractions  are_fractions()

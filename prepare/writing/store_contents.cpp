@@ -17,6 +17,7 @@ Dataset dataset_of(const RawGraph& graph) {
                      .fp8_scale = graph.features.fp8_scale,
                      .feature_layout = graph.features.layout,
                      .is_symmetric = graph.symmetrise,
+                     .has_node_times = !graph.node_times.empty(),
                      .class_names = graph.class_names,
                      .column_names = graph.features.column_names};
   if (dataset.has_sparse_features())
@@ -27,6 +28,7 @@ Dataset dataset_of(const RawGraph& graph) {
   dataset.labels = graph.labels;
   dataset.multi_labels = graph.multi_labels;
   dataset.targets = graph.targets;
+  dataset.node_times = graph.node_times;
   dataset.train = graph.train;
   dataset.valid = graph.valid;
   dataset.test = graph.test;

@@ -22,6 +22,22 @@ namespace {
 
 struct Stopped {};  // ends the pipeline early
 
+/// The data set, with the times of nodes that are to be instead of its own.
+std::shared_ptr<const Dataset> with_times(std::shared_ptr<const Dataset> data, std::span<const std::int64_t> times) {
+  if (times.empty()) return data;
+  Dataset timed = *data;
+  timed.node_times = times;
+  timed.has_node_times = true;
+  return std::make_shared<const Dataset>(std::move(timed));
+}
+
+LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph) {
+  return {.rule = options.rule,
+          .time = options.time,
+          .num_workers = options.num_workers,
+          .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost, .graph = graph}};
+}
+
 std::size_t global_batch(const EpochOrder& order) {
   return order.batch_size * static_cast<std::size_t>(order.num_ranks);
 }
@@ -84,13 +100,10 @@ struct BatchStream::Impl {
   Impl(std::shared_ptr<const Dataset> data, std::shared_ptr<const DeviceGraph> graph, StreamOptions chosen,
        std::unique_ptr<PagePinner> pinner)
       : options(std::move(chosen)),
-        dataset(std::move(data)),
+        dataset(with_times(std::move(data), options.node_times)),
         device_graph(std::move(graph)),
         pool(SlabPool::make(std::move(pinner))),
-        makers(*dataset, {.rule = options.rule,
-                          .num_workers = options.num_workers,
-                          .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost,
-                                   .graph = device_graph.get()}}),
+        makers(*dataset, loading_by(options, device_graph.get())),
         slots(static_cast<std::size_t>(default_slots(options.num_workers))) {}
 
   /// Never throws: the error is delivered instead of the batch.

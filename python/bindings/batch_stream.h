@@ -30,9 +30,11 @@ struct EpochOrder {
 
 struct StreamOptions {
   SamplingRule rule{};
-  int num_workers = 1;                  ///< 0 = the caller's thread
-  int num_ahead = 2;                    ///< batches that wait for the consumer, at least 1
-  bool has_features_on_device = false;  ///< x is not written
+  std::optional<TimeRule> time{};          ///< as LoaderOptions::time
+  std::vector<std::int64_t> node_times{};  ///< [V] instead of the data set's; empty: those
+  int num_workers = 1;                     ///< 0 = the caller's thread
+  int num_ahead = 2;                       ///< batches that wait for the consumer, at least 1
+  bool has_features_on_device = false;     ///< x is not written
 };
 
 /// Of one hop and relation of a typed graph: its rows whose destinations the hop before it, towards the seeds, had not.

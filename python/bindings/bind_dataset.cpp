@@ -71,6 +71,7 @@ auto array_method(std::span<const T> Dataset::*field) {
     const std::span<const T> values = (*self.p->data).*field;
     const auto type = std::is_floating_point_v<T> ? nb::dtype<float>()
                       : sizeof(T) == 1            ? nb::dtype<std::int8_t>()
+                      : sizeof(T) == 8            ? nb::dtype<std::int64_t>()
                                                   : nb::dtype<std::int32_t>();
     return array_of(values.data(), {values.size()}, self.h, type);
   };
@@ -116,6 +117,11 @@ void bind_arrays(nb::class_<OpenDataset>& type) {
     return array_of(data.sparse_features.values, {data.sparse_features.columns.size()}, self.h,
                     dtype_of(data.feature_type));
   });
+  type.def("edge_times", [](Self self) {
+    const auto times = self.p->data->graph.entries.times;
+    return array_of(times.data(), {times.size()}, self.h, nb::dtype<std::int64_t>());
+  });
+  type.def("node_times", array_method(&Dataset::node_times));
   type.def("labels", array_method(&Dataset::labels));
   type.def("multi_labels", array_method(&Dataset::multi_labels));
   type.def("targets", array_method(&Dataset::targets));
@@ -141,6 +147,8 @@ void bind_dataset(nb::module_& module) {
   fact("is_symmetric", [](const Dataset& data) { return data.is_symmetric; });
   fact("task", [](const Dataset& data) { return name_of(data.task); });
   fact("class_names", [](const Dataset& data) { return data.class_names; });
+  fact("has_edge_times", [](const Dataset& data) { return data.has_edge_times; });
+  fact("has_node_times", [](const Dataset& data) { return data.has_node_times; });
   fact("has_sparse_features", [](const Dataset& data) { return data.has_sparse_features(); });
   fact("fp8_scale", [](const Dataset& data) { return data.fp8_scale; });
   fact("feature_bytes", [](const Dataset& data) { return data.feature_bytes(); });

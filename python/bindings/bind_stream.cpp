@@ -131,6 +131,11 @@ void bind_rule(nb::module_& module) {
   std::vector<std::string> draws;
   for (const auto& [draw, name] : names_of(Draw{})) draws.emplace_back(name);
   module.attr("DRAWS") = nb::cast(draws);
+  std::vector<std::string> orders, strategies;
+  for (const auto& [order, name] : names_of(TimeOrder{})) orders.emplace_back(name);
+  for (const auto& [strategy, name] : names_of(TimeStrategy{})) strategies.emplace_back(name);
+  module.attr("TIME_RULES") = nb::cast(orders);
+  module.attr("TIME_STRATEGIES") = nb::cast(strategies);
   module.def("are_fanouts", [](const std::vector<int>& fanouts) { return are_fanouts(fanouts); });
   module.def("reference_sample", &reference, nb::arg("dataset"), nb::arg("rule"), nb::arg("seeds"), nb::arg("key"));
 }
@@ -161,6 +166,20 @@ void bind_stream(nb::module_& module) {
   nb::class_<StreamOptions>(module, "StreamOptions")
       .def(nb::init<>())
       .def_rw("rule", &StreamOptions::rule)
+      .def(
+          "set_time",
+          [](StreamOptions& self, const std::string& order, std::optional<std::int64_t> window,
+             const std::string& strategy) {
+            const auto named = value_named<TimeOrder>(order);
+            const auto how = value_named<TimeStrategy>(strategy);
+            if (!named || !how) fail(ErrorKind::kUsage, "order and strategy are no rule of times");
+            self.time = TimeRule{.order = *named, .window = window, .strategy = *how};
+          },
+          nb::arg("order"), nb::arg("window").none(), nb::arg("strategy"))
+      .def("set_node_times",
+           [](StreamOptions& self, const Ids& times) {
+             self.node_times.assign(times.data(), times.data() + times.size());
+           })
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)
       .def_rw("has_features_on_device", &StreamOptions::has_features_on_device);

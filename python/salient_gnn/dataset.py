@@ -213,7 +213,8 @@ class Dataset(Store, LabelledNodes):
 
     @property
     def indices(self) -> Tensor:
-        """int32 [E]: the nodes that node v gets messages from, ascending; uint32 from 2^31 nodes on."""
+        """int32 [E]: the nodes that node v gets messages from, ascending, or by the times of edges with times; uint32
+        from 2^31 nodes on."""
         return self._as_ids(self._core.indices())
 
     @property
@@ -222,8 +223,21 @@ class Dataset(Store, LabelledNodes):
         destinations = torch.repeat_interleave(torch.arange(self.num_nodes), self.indptr.diff())
         return torch.stack([self.indices.long(), destinations])
 
+    @property
+    def edge_times(self) -> Tensor | None:
+        """int64 [E] in the order of `indices`, by which each row ascends; None where edges have no times."""
+        return torch.from_dlpack(self._core.edge_times()) if self._core.has_edge_times else None
+
+    @property
+    def node_times(self) -> Tensor | None:
+        """int64 [V]; None where nodes have no times."""
+        return torch.from_dlpack(self._core.node_times()) if self._core.has_node_times else None
+
     def entries_of(self, sources: Tensor, destinations: Tensor) -> Tensor:
-        """int64 [N]: the places in `indices` of N edges that the graph has, by search in their rows."""
+        """int64 [N]: the places in `indices` of N edges that the graph has, by search in their rows. ValueError where
+        edges have times: rows are in their order, and may have an edge several times."""
+        if self._core.has_edge_times:
+            raise ValueError(f"e_id: rows of {self.name} are in the order of times, and an edge may be there twice")
         indptr, indices = self.indptr, torch.from_dlpack(self._core.indices())
         low, high = indptr[destinations], indptr[destinations + 1]
         while bool((low < high).any()):  # once for each bit of the longest row's length

@@ -20,6 +20,12 @@ def _seed_from(generator: Any) -> int:
     return int(torch.randint(1 << 32, (1,), generator=generator, device=generator.device))
 
 
+def _rule_from(time_attr: Any) -> str:
+    if time_attr != "edge_time":
+        raise ValueError(f"time_attr: {time_attr!r}; the times of a store's edges are 'edge_time'")
+    return "le"
+
+
 @dataclass(frozen=True)
 class Keyword:
     """One that is not NeighborLoader's own, or means something else there."""
@@ -42,8 +48,7 @@ class Keyword:
 
 _PROCESSES = "no processes prepare batches, but threads"
 _ORDER = "`nodes`, `batch_size`, `shuffle` and `seed` say which seeds meet"
-_TIMES = "a store has no times of edges and nodes"
-SAME = ("batch_size", "shuffle", "drop_last", "replace", "transform")  # PyG's and torch's as they are
+SAME = ("batch_size", "shuffle", "drop_last", "replace", "transform", "input_time")  # PyG's and torch's as they are
 KEYWORDS = {
     row.name: row
     for row in (
@@ -73,10 +78,11 @@ KEYWORDS = {
         Keyword("custom_cls", REFUSED, "features come from a store, not from PyG's feature stores"),
         Keyword("input_id", REFUSED, "`batch.input_id` are the places of the seeds in `nodes`"),
         Keyword("weight_attr", REFUSED, 'the weights of edges are those of the store: `draw="weighted"`'),
-        Keyword("time_attr", REFUSED, _TIMES),
-        Keyword("input_time", REFUSED, _TIMES),
-        Keyword("temporal_strategy", REFUSED, _TIMES, plain="uniform"),
-        Keyword("disjoint", REFUSED, "the seeds of a batch share the nodes that they reach", plain=False),
+        Keyword("time_attr", TAKEN, '`"edge_time"`, those of the store, is `time_rule="le"`; `input_time` the times '
+                "of the seeds, else the store's", "time_rule", convert=_rule_from),
+        Keyword("temporal_strategy", TAKEN, '`"uniform"` or `"last"`', "time_strategy"),
+        Keyword("disjoint", REFUSED, "the seeds of a batch share the nodes that they reach; with times those of equal "
+                "times do", plain=False),
         Keyword("subgraph_type", REFUSED, "edges lead towards the seeds, as they were sampled", plain="directional"),
         Keyword("directed", REFUSED, "as `subgraph_type`", plain=True),
     )

@@ -22,6 +22,7 @@ from salient_gnn.dataset import Dataset
 from salient_gnn.keywords import KEYWORDS, own_keywords
 from salient_gnn.nodes import Nodes
 from salient_gnn.pinning import pinning_of
+from salient_gnn.times import time_rule_of
 from salient_gnn.typed_batch import TypedBatch
 from salient_gnn.typed_dataset import EdgeType, TypedDataset
 from salient_gnn.typed_loader import fanouts_by_relation, typed_nodes
@@ -62,6 +63,11 @@ class NeighborLoader:
     draw          "uniform": every node draws by itself. "labor": the nodes of a batch draw alike, so that batches have
                   fewer nodes, without replacement; sampling takes longer. "weighted": in proportion to the weights of
                   the edges, of a data set that has them
+    time_rule     of a data set whose edges have times: a seed of time T sees those before T ("lt"), or also those of T
+                  ("le"), in all hops; None = all. A node that seeds of two times meet is in batch.nodes twice
+    time_window   with a time_rule: how far back, in the unit of the times; None = any
+    time_strategy with a time_rule: "uniform" draws `fanouts` of these, as draw says; "last" keeps the latest
+    input_time    with a time_rule: whole numbers, the time of each of `nodes`, in their order; None = the store's
     dtype         of batch.x; None = as stored, without a conversion
     y_of          what batch.y is of: "seeds", or all "nodes" of the batch, as PyG has it. None = "nodes" where a loader
                   is called by PyG's names or with Data, else "seeds"
@@ -87,6 +93,10 @@ class NeighborLoader:
         seed: int = 0,
         replace: bool = False,
         draw: str = "uniform",
+        time_rule: str | None = None,
+        time_window: int | None = None,
+        time_strategy: str | None = None,
+        input_time: Tensor | Sequence[int] | None = None,
         dtype: torch.dtype | None = torch.float32,
         y_of: str | None = None,
         transform: Callable[[Any], Any] | None = None,
@@ -99,7 +109,8 @@ class NeighborLoader:
         **keywords: Any,
     ) -> None:
         _threads.use_threads()
-        own, is_pygs = _own_names(dataset, nodes, fanouts, seed, keywords)
+        times = {"time_rule": time_rule, "time_strategy": time_strategy}
+        own, is_pygs = _own_names(dataset, nodes, fanouts, seed, times, keywords)
         nodes, seed = "all" if is_pygs and own["nodes"] is None else own["nodes"], own["seed"] or 0
         sampler = "auto" if sampler is None else sampler  # torch's default
         self.data = own["dataset"]  #: what the loader was given
@@ -119,6 +130,8 @@ class NeighborLoader:
         self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
         self._order.rank, self._order.num_ranks = _position(rank, world_size)
         rule = _rule(self.fanouts, _draw(replace, draw))
+        self._time = time_rule_of(self._core, asked.seeds, rule.draw, own["time_rule"], time_window,
+                                  own["time_strategy"], input_time)  # fmt: skip
         with self.dataset._placing:
             self.features_on = self._place("features", features, self.dataset._core.feature_bytes)
             is_to_come = self.features_on == "device" and not self._has("features")
@@ -132,7 +145,8 @@ class NeighborLoader:
         y_of = _choice("y_of", y_of or ("nodes" if is_pygs or is_of_data else "seeds"), ("seeds", "nodes"))
         self._arguments = dict(
             dataset=self.data, nodes=asked.nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
-            shuffle=shuffle, seed=seed, replace=replace, draw=draw, dtype=dtype, y_of=y_of, transform=transform,
+            shuffle=shuffle, seed=seed, replace=replace, draw=draw, time_rule=own["time_rule"], time_window=time_window,
+            time_strategy=own["time_strategy"], input_time=input_time, dtype=dtype, y_of=y_of, transform=transform,
             features=features, sampler=sampler, rank=rank, world_size=world_size, workers=workers, drop_last=drop_last,
         )  # fmt: skip
         self._facts = {
@@ -162,6 +176,8 @@ class NeighborLoader:
             obstacle = f"batches are on {self.device}"
         elif what == "features" and self.dataset.has_sparse_features:
             obstacle = "sparse features stay on the host"
+        elif what == "sampler" and self._core.has_edge_times:
+            obstacle = "its edges are in the order of their times"
         elif what == "sampler" and not _core.has_cuda:
             obstacle = "this salient_gnn was built without CUDA"
         if wanted == "device" and obstacle:
@@ -178,6 +194,8 @@ class NeighborLoader:
         options = _core.StreamOptions()
         options.rule, options.num_workers = rule, self.workers
         options.has_features_on_device = self.features_on == "device"
+        if self._time is not None:
+            self._time.apply_to(options)
         graph = self.dataset.graph_on(self.device) if self.sampler_on == "device" else None
         if self.device.type != "cuda":
             return _core.make_stream(self._core, graph, options, None, None)
@@ -225,7 +243,9 @@ class NeighborLoader:
         )
 
 
-def _own_names(dataset: Any, nodes: Any, fanouts: Any, seed: int, keywords: dict[str, Any]) -> tuple[Any, bool]:
+def _own_names(
+    dataset: Any, nodes: Any, fanouts: Any, seed: int, times: dict[str, Any], keywords: dict[str, Any]
+) -> tuple[Any, bool]:
     """The values of what may have PyG's or torch's names, and whether the call has PyG's names or order: the list of
     fanouts in the second place, and the nodes in the third, not as a list, or as input_nodes."""
     is_pygs = not {"num_neighbors", "input_nodes"}.isdisjoint(keywords)
@@ -235,7 +255,7 @@ def _own_names(dataset: Any, nodes: Any, fanouts: Any, seed: int, keywords: dict
         if fanouts is None and "input_nodes" not in keywords:
             raise ValueError("fanouts: are missing; in PyG's order say input_nodes, too: input_nodes=None is all nodes")
         nodes, fanouts, is_pygs = fanouts, nodes, True
-    own = {"dataset": dataset, "nodes": nodes, "fanouts": fanouts, "seed": seed or None}
+    own = {"dataset": dataset, "nodes": nodes, "fanouts": fanouts, "seed": seed or None, **times}
     return own_keywords(own, keywords), is_pygs
 
 

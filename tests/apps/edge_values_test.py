@@ -73,6 +73,49 @@ class EdgeValues(programs.ProgramTest):
         self.train("timed", "timed-gcn", "--model", "gcn")
         self.assertEqual(self.prepare("refused", "--repeats", "refuse", expect=65).returncode, 65)
 
+    def test_nodes_have_times_that_split_them(self):
+        table = self.work / "dated.csv"
+        table.write_text("id,noise,born,label\n" + "".join(
+            f"{v},{v % 7},{v * 11 % 60},g{v % GROUPS}\n" for v in range(NODES)))
+        made = PROGRAMS.run("salient-prepare", "edges", "--edges", self.edges, "--nodes", table, "--time-column", "day",
+                            "--node-time-column", "born", "--split-by-time", "0.7,0.15,0.15", "--out",
+                            self.work / "dated", expect=0)
+        self.assertIn("node times      0 to 59", made.stdout)
+        PROGRAMS.run("salient-prepare", "verify", self.work / "dated", expect=0)
+        times, *parts = (npy.read(self.work / "dated" / f"{name}.npy")
+                         for name in ("node_times", "train", "valid", "test"))
+        self.assertEqual([len(part.values) for part in parts], [168, 36, 36])
+        ranges = [(min(born), max(born)) for born in ([times.values[v] for v in part.values] for part in parts)]
+        self.assertLess(ranges[0][1], ranges[1][0])
+        self.assertLess(ranges[1][1], ranges[2][0])
+        self.assertIn("has no column 'when'", PROGRAMS.run(
+            "salient-prepare", "edges", "--edges", self.edges, "--nodes", table, "--node-time-column", "when",
+            "--out", self.work / "bad", expect=65).stderr)
+        self.assertIn("--split-by-time: needs times of the nodes", PROGRAMS.run(
+            "salient-prepare", "edges", "--edges", self.edges, "--nodes", table, "--split-by-time", "0.7,0.15,0.15",
+            "--out", self.work / "bad", expect=2).stderr)
+
+    def test_a_time_is_no_feature_of_a_table_that_another_is_coded_as(self):
+        first, second = self.work / "first.csv", self.work / "second.csv"
+        for table, shift in ((first, 0), (second, 1)):
+            table.write_text("id,noise,born,label\n" + "".join(
+                f"{v},{(v + shift) % 7},{v % 60},g{v % GROUPS}\n" for v in range(NODES)))
+        words = ["salient-prepare", "edges", "--edges", self.edges, "--out"]
+        timed = ["--node-time-column", "born"]
+        PROGRAMS.run(*words, self.work / "as-time", "--nodes", first, *timed, expect=0)
+        PROGRAMS.run(*words, self.work / "as-feature", "--nodes", first, expect=0)
+        like = PROGRAMS.run(*words, self.work / "like", "--nodes", second, *timed, "--features-as",
+                            self.work / "as-time", expect=0)
+        self.assertIn("node times      0 to 59", like.stdout)
+        refused = PROGRAMS.run(*words, self.work / "bad", "--nodes", second, *timed, "--features-as",
+                               self.work / "as-feature", expect=65)
+        self.assertIn("'born' is the column of times, and a feature in the table that it is to be coded as",
+                      refused.stderr)
+        bare = self.work / "bare.csv"
+        bare.write_text("id,born\n" + "".join(f"{v},{v}\n" for v in range(NODES)))
+        refused = PROGRAMS.run(*words, self.work / "bad", "--nodes", bare, *timed, expect=65)
+        self.assertIn("has no column beside the id and the time, neither a feature nor a label", refused.stderr)
+
     def test_what_cannot_be_is_one_line(self):
         self.prepare("plain")
         refused = self.train("plain", "none", "--draw", "weighted", expect=2)

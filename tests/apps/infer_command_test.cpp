@@ -121,8 +121,13 @@ TEST(InferCommand, WhatIsNotSaidIsTheRuns) {
   run.batches.draw = Draw::kWithReplacement;
   const InferOptions options = with_defaults_of(usable_options(), run);
   EXPECT_EQ(options.data, run.data);
-  EXPECT_EQ(options.sampled,
-            (SampledOptions{.fanout = {20, 20, 20}, .draw = Draw::kWithReplacement, .batch_size = 1024, .seed = 1}));
+  EXPECT_EQ(options.sampled, (SampledOptions{.fanout = {20, 20, 20},
+                                             .draw = Draw::kWithReplacement,
+                                             .seen = SeenEdges::kAll,
+                                             .window = TimeWindow{},
+                                             .strategy = TimeStrategy::kUniform,
+                                             .batch_size = 1024,
+                                             .seed = 1}));
   EXPECT_EQ(with_defaults_of(read({"--with-replacement=false"}), run).sampled.draw, Draw::kUniform);
   EXPECT_EQ(with_defaults_of(read({"--with-replacement=auto"}), run).sampled.draw, Draw::kWithReplacement);
   run.batches.draw = Draw::kLabor;
@@ -133,6 +138,29 @@ TEST(InferCommand, WhatIsNotSaidIsTheRuns) {
   deeper.results.embeddings = 4;
   EXPECT_COMPLAINT((void)with_defaults_of(deeper, run), ErrorKind::kUsage,
                    "--embeddings: the run's model has 3 layers");
+}
+
+TEST(InferCommand, TimesAreSeenAsInTheRun) {
+  TrainOptions run;
+  run.data = {"d", "/data"};
+  const auto rule_with = [&](std::vector<const char*> args) {
+    return with_defaults_of(read(std::move(args)), run).sampled.time().rule();
+  };
+  const auto complain = [&](std::vector<const char*> args, const std::string& words) {
+    EXPECT_COMPLAINT((void)rule_with(args), ErrorKind::kUsage, words);
+  };
+  EXPECT_EQ(rule_with({}), std::nullopt);
+  complain({"--time-window=4"}, "--time-rule: lt or le is needed for a window or a strategy");
+  run.batches.time = {.seen = SeenEdges::kUpTo, .window = {9}, .strategy = TimeStrategy::kLast};
+  EXPECT_EQ(rule_with({}), run.batches.time.rule());
+  EXPECT_EQ(rule_with({"--time-rule=none"}), std::nullopt);
+  EXPECT_EQ(rule_with({"--time-rule=none", "--exact"}), std::nullopt);
+  EXPECT_EQ(rule_with({"--time-window=all", "--time-strategy=uniform"}), (TimeRule{.order = TimeOrder::kUpTo}));
+  complain({"--exact"}, "--exact: computes a node once for all that read it, and by --time-rule each sees other edges");
+  complain({"--new-nodes=a.csv"}, "--new-nodes: have no times to draw by");
+  complain({"--sampler=device"}, "--sampler: the host draws by --time-rule");
+  complain({"--draw=labor"}, "--time-strategy: last draws nothing, and so not by labor");
+  complain({"--time-window=0"}, "--time-window: at least 1, or all");
 }
 
 }  // namespace

@@ -176,6 +176,26 @@ TEST(TrainCommand, LaborIsADrawWithoutReplacement) {
             "--with-replacement stands for draw with-replacement, and --draw says labor");
 }
 
+TEST(TrainCommand, ATimeRuleIsOneOfSeedsPasts) {
+  EXPECT_EQ(read({}).batches.time.rule(), std::nullopt);
+  EXPECT_EQ(read({"--time-rule=lt"}).batches.time.rule(), TimeRule{});
+  EXPECT_EQ(read({"--time-rule=le", "--time-window=7", "--time-strategy=last"}).batches.time.rule(),
+            (TimeRule{.order = TimeOrder::kUpTo, .window = 7, .strategy = TimeStrategy::kLast}));
+  EXPECT_EQ(complaint_about({"--time-rule=lt", "--time-window=all"}), "none");
+  EXPECT_EQ(complaint_about({"--time-rule=lt", "--time-window=0"}), "--time-window: at least 1, or all");
+  EXPECT_EQ(complaint_about({"--time-rule=lt", "--time-window=-4"}), "--time-window: at least 1, or all");
+  EXPECT_EQ(complaint_about({"--time-window=4"}), "--time-window: only with --time-rule lt or le");
+  EXPECT_EQ(complaint_about({"--time-strategy=last"}), "--time-strategy: only with --time-rule lt or le");
+  EXPECT_EQ(complaint_about({"--time-rule=lt", "--time-strategy=last", "--draw=labor"}),
+            "--time-strategy: last draws nothing, and so not by labor");
+  EXPECT_EQ(complaint_about({"--time-rule=gt"}), "--time-rule: none, lt or le, not 'gt'");
+  EXPECT_EQ(complaint_about({"--time-rule=lt", "--model=gcn"}),
+            "--time-rule: not with this gcn, which reads the degrees of the whole graph, and so edges later than a "
+            "seed; --gcn-norm row does not");
+  EXPECT_EQ(complaint_about({"--time-rule=lt", "--model=gcn", "--gcn-norm=row"}), "none");
+  EXPECT_EQ(complaint_about({"--time-rule=lt", "--sampler=device"}), "--sampler: the host draws by --time-rule");
+}
+
 TEST(TrainCommand, DataRootHasTwoNames) {
   EXPECT_EQ(read({}, {{"SALIENT_DATA", "/a"}}).data.root, "/a");
   EXPECT_EQ(read({}, {{"SALIENT_DATA", "/a"}, {"SALIENT_DATA_ROOT", "/b"}}).data.root, "/b");

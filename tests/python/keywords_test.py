@@ -18,7 +18,6 @@ ASKS_FOR_MORE = {  # a value that is not the plain one, where True is none
     "in_order": False,
     "pin_memory_device": "cuda",
     "filter_per_worker": False,
-    "temporal_strategy": "last",
     "subgraph_type": "induced",
     "directed": False,
 }

@@ -146,6 +146,20 @@ TEST(TemporalSampler, TreesOfDifferentTimesDoNotMix) {
         ASSERT_EQ(found.times[static_cast<std::size_t>(hop.indices[e])], found.times[i]);
 }
 
+// relgt#6: a node that is a seed at two times is two seeds, and neither takes the other's neighbours.
+TEST(TemporalSampler, EverySeedKeepsWhatItKeepsAlone) {
+  const TimedGraph graph = generated(200, 10);
+  TemporalSampler sampler(graph.view(), {{5}}, {});
+  const Seeds seeds{7, 7, 8, 7};
+  const Times times{15, 9, 15, 20};
+  TemporalMfg together, alone;
+  sampler.sample(seeds, times, {1, 1, 1}, together);
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    sampler.sample({&seeds[i], 1}, {&times[i], 1}, {1, 1, 1}, alone);
+    EXPECT_EQ(kept_by(together.mfg, together.mfg.hops[0], i), kept_by(alone.mfg, alone.mfg.hops[0], 0)) << i;
+  }
+}
+
 // Seeds of one time see a graph of its past alone: as if the sampler had been given nothing else.
 TEST(TemporalSampler, IsTheSamplerOfThePast) {
   const TimedGraph graph = generated(500, 15);

@@ -41,6 +41,7 @@ void expect_all_arrays(const Dataset& original) {
   expect_same(copy.labels, original.labels, "labels");
   expect_same(copy.multi_labels, original.multi_labels, "multi_labels");
   expect_same(copy.targets, original.targets, "targets");
+  expect_same(copy.node_times, original.node_times, "node_times");
   expect_same(copy.train, original.train, "train");
   expect_same(copy.valid, original.valid, "valid");
   expect_same(copy.test, original.test, "test");
@@ -57,6 +58,12 @@ TEST(DatasetArrays, TheListHasEveryArray) {
   expect_all_arrays(test::generated_dataset(50, 4, 7));
   expect_all_arrays(test::generated_dataset(50, 4, 7, FeatureType::kF32, /*num_labels=*/3));
   expect_all_arrays(test::sparse_twins(50, 4, 16).sparse);
+
+  const std::vector<std::int64_t> times(50, 7);
+  Dataset timed = test::generated_dataset(50, 4, 7);
+  timed.has_node_times = true;
+  timed.node_times = times;
+  expect_all_arrays(timed);
 
   const std::vector<float> targets(50 * 3, 0.5F);
   Dataset values = test::generated_dataset(50, 4, 7);

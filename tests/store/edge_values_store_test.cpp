@@ -81,6 +81,24 @@ TEST(EdgeValuesStore, RefusesTimesThatFall) {
   expect_refused(store, 65, {"edge_time.npy: row 1: entry 3 (time 4) is before entry 2 (time 5)", "ascend by time"});
 }
 
+TEST(EdgeValuesStore, NodesHaveTimesToo) {
+  RawGraph graph = small_graph();
+  for (std::size_t v = 0; v < graph.num_nodes; ++v) graph.node_times.push_back(40 - 2 * static_cast<std::int64_t>(v));
+  const Times times = graph.node_times;
+  const SmallStore store(std::move(graph));
+  const Dataset dataset = open_dataset(store.path());
+  EXPECT_TRUE(dataset.has_node_times && !dataset.has_edge_times);
+  EXPECT_TRUE(std::ranges::equal(dataset.node_times, times));
+  EXPECT_NO_THROW(verify_dataset(store.path()));
+  const std::string text = summary_text(dataset, summarise(dataset));
+  EXPECT_NE(text.find("node times      " + std::to_string(times.back()) + " to 40\n"), std::string::npos) << text;
+  EXPECT_EQ(json::parse(test::read_bytes(store / "dataset.json"))["format_version"], 2);
+  store.replace_array("node_times.npy", "<i8", {2}, Times{1, 2});
+  expect_refused(store, 65, {"node_times.npy: shape (2,), expected ("});
+  store.edit_manifest([](json& root) { root["files"].erase("node_times.npy"); });
+  expect_refused(store, 65, {"node_times.npy", "is missing"});
+}
+
 TEST(EdgeValuesStore, VerifyComparesReverses) {
   const SmallStore weights(valued_graph(true, false));
   Weights other(kEntries, 1);

@@ -29,10 +29,8 @@ std::vector<T> part(const Batch& batch, std::size_t offset, std::size_t count) {
   return {begin, begin + count};
 }
 
-/// Asserts that `batch`, in host memory, is bit for bit what the references make of `request`.
-inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, const std::vector<int>& fanouts,
-                                   const BatchRequest& request, Draw draw = Draw::kUniform) {
-  const Mfg mfg = reference_sample(dataset.graph, {fanouts, draw}, request.seeds, request.key);
+/// Asserts that `batch`, in host memory, is bit for bit what the references make of `request`, and `mfg` of its nodes.
+inline void expect_batch_of(const Mfg& mfg, const Batch& batch, const Dataset& dataset, const BatchRequest& request) {
   const BatchLayout& layout = batch.layout;
   EXPECT_EQ(batch.key.batch, request.key.batch);
   EXPECT_EQ(static_cast<std::size_t>(layout.num_seeds), request.seeds.size());
@@ -67,6 +65,13 @@ inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, c
   std::vector<std::byte> rows(mfg.nodes.size() * dataset.gathered_row_bytes());
   gather_features_reference(dataset.features, mfg.nodes.data(), mfg.nodes.size(), rows.data());
   EXPECT_EQ(part<std::byte>(batch, layout.x, rows.size()), rows);
+}
+
+/// The same of what reference_sample() samples.
+inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, const std::vector<int>& fanouts,
+                                   const BatchRequest& request, Draw draw = Draw::kUniform) {
+  const Mfg mfg = reference_sample(dataset.graph, {fanouts, draw}, request.seeds, request.key);
+  expect_batch_of(mfg, batch, dataset, request);
 }
 
 }  // namespace salient::test
