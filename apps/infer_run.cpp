@@ -238,6 +238,28 @@ std::string scores_line(const Scores& scores, const Dataset& dataset) {
   return line;
 }
 
+using Json = nlohmann::ordered_json;
+
+/// Of exact predictions: "all", or the relations of a typed graph that are left out, each with the hops from 1.
+Json all_neighbours(const FanoutsOf& fanout_of) {
+  Json left_out = Json::object();
+  for (const auto& [relation, fanouts] : fanout_of.relations)
+    for (std::size_t hop = 0; hop < fanouts.size(); ++hop)
+      if (fanouts[hop] == 0) left_out[relation].push_back(hop + 1);
+  return left_out.empty() ? Json("all") : Json{{"all_but", left_out}};
+}
+
+Json sampled_neighbours(const SampledOptions& sampled) {
+  Json json = {{"fanout", sampled.fanout},
+               {"with_replacement", sampled.draw == Draw::kWithReplacement},
+               {"draw", name_of(sampled.draw.value_or(Draw::kUniform))},
+               {"time_rule", name_of(sampled.time().seen)},
+               {"seed", sampled.seed},
+               {"batch_size", sampled.batch_size}};
+  for (const auto& [relation, fanouts] : sampled.fanout_of.relations) json["fanout_of"][relation] = fanouts;
+  return json;
+}
+
 }  // namespace
 
 std::vector<std::pair<Metric, double>> figures_of(const Scores& scores, const Dataset& dataset) {
@@ -257,7 +279,7 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
   const InferOptions& options = run.options;
   const Dataset& dataset = run.dataset;
   const InferenceCounts& counts = result.counts;
-  nlohmann::ordered_json json;
+  Json json;
   json["program"] = std::string(program) + " " + kVersion;
   json["run"] = options.run;
   json["checkpoint"] = run.trained.checkpoint.filename().string();
@@ -270,22 +292,14 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
                      {"by", name_of(options.nodes.by.value_or(NodesBy::kId))},
                      {"count", counts.nodes}};
   if (run.are_rows_of_others) json["nodes"]["are_rows_of_others"] = true;
-  if (options.exact)
-    json["neighbours"] = "all";
-  else
-    json["neighbours"] = {{"fanout", options.sampled.fanout},
-                          {"with_replacement", options.sampled.draw == Draw::kWithReplacement},
-                          {"draw", name_of(options.sampled.draw.value_or(Draw::kUniform))},
-                          {"time_rule", name_of(options.sampled.time().seen)},
-                          {"seed", options.sampled.seed},
-                          {"batch_size", options.sampled.batch_size}};
+  json["neighbours"] = options.exact ? all_neighbours(options.sampled.fanout_of) : sampled_neighbours(options.sampled);
   json["precision"] = name_of(run.numerics.precision);
   json["ranks"] = run.session.comm->size();
   if (!dataset.class_names.empty())
     json[dataset.task == Task::kRegression ? "target_names" : "class_names"] = dataset.class_names;
   add_scores(json, result, dataset);
   for (const auto& [name, scores] : result.splits) {
-    nlohmann::ordered_json split = {{"nodes", scores.counts.nodes}};
+    Json split = {{"nodes", scores.counts.nodes}};
     add_scores(split, scores, dataset);
     json["splits"][name] = std::move(split);
   }

@@ -33,6 +33,7 @@
 #include "engine/comm/mpi_communicator.h"
 #include "engine/device/gpu_probe.h"
 #include "sampler/neighbor_sampler.h"
+#include "store/schema_text.h"
 
 namespace salient::doctor {
 namespace {
@@ -91,6 +92,7 @@ struct Diagnosis {
   Findings findings{};
   Ceilings ceilings{};
   EpochEstimate epoch{};
+  std::string schema{};  ///< of a typed graph, whose epochs are not estimated: its types and relations, a line each
   bool has_missing() const {
     return std::ranges::any_of(findings, [](const Finding& f) { return f.state == State::kMissing; });
   }
@@ -126,6 +128,7 @@ void print_text(const Diagnosis& found, const Options& options) {
   line("arithmetic", at_best.operations, "GFLOP/s of the cores in fp32");
   line("pinned copy to the GPU", at_best.pinned_bytes, "GB/s");
   line("all-reduce of ranks", at_best.all_reduced_bytes, "GB/s, through host memory");
+  std::fputs(found.schema.c_str(), stdout);
   const EpochEstimate& epoch = found.epoch;
   if (epoch.steps == 0) return;
   std::printf("epoch of %s: at least %.3g s in %lld steps (sampling %.2g, gathering %.2g",
@@ -148,6 +151,7 @@ void print_json(const Diagnosis& found) {
   const auto add = [&](const char* group, const char* name, double value) {
     if (value > 0) json[group][name] = value;
   };
+  if (!found.schema.empty()) json["schema"] = found.schema;
   add("ceilings", "copied_bytes_per_second", found.ceilings.copied_bytes);
   add("ceilings", "random_row_bytes_per_second", found.ceilings.random_row_bytes);
   add("ceilings", "random_reads_per_second", found.ceilings.random_reads);
@@ -170,6 +174,13 @@ int measuring_cores(const Launch& launch) {
   return static_cast<int>(std::clamp<std::int64_t>(available_host_bytes() / kBytesOfCore, 1, launch.cores));
 }
 
+constexpr const char* kNoEstimate =
+    "epochs of typed graphs are not estimated; salient-train --dry-run has the edges of their batches\n";
+
+Dataset open_dataset(const Options& options) {
+  return open_named_dataset(options.dataset, options.data_root, FeatureFile::kNeeded, GraphKind::kAny);
+}
+
 /// Rank 0 looks and measures; the other ranks take part in the all-reduce.
 int diagnose(const Options& options, const Launch& launch, Communicator& comm) {
   Diagnosis found;
@@ -178,12 +189,16 @@ int diagnose(const Options& options, const Launch& launch, Communicator& comm) {
     if (launch.rank != 0) return;
     const GpuProbe gpus = probe_gpus();
     found.findings = look(gpus, launch, in_environment);
-    if (!options.dataset.empty()) dataset = open_named_dataset(options.dataset, options.data_root);
+    if (!options.dataset.empty()) dataset = open_dataset(options);
     if (options.measure) found.ceilings = measure_ceilings(measuring_cores(launch), !gpus.gpus.empty());
   });
   if (options.measure && launch.size > 1) found.ceilings.all_reduced_bytes = all_reduce_rate(comm);
   together(comm, [&] {
     if (!dataset) return;
+    if (dataset->types.is_typed()) {
+      found.schema = schema_text(*dataset) + kNoEstimate;
+      return;
+    }
     EpochCase epoch = options.epoch;
     epoch.num_ranks = launch.size;
     found.epoch = estimate(*dataset, epoch, found.ceilings);

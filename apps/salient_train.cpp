@@ -16,6 +16,7 @@
 #include "apps/rank_table.h"
 #include "apps/resumed_options.h"
 #include "apps/run_config.h"
+#include "apps/schema_of_run.h"
 #include "apps/session.h"
 #include "apps/train_command.h"
 #include "apps/train_directory.h"
@@ -210,7 +211,11 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   const Session& session = run.session;
   run.plan = plan_training(place_of(session), run.options, run.dataset);
   const DataPlan& plan = run.plan.data;
-  if (command.actions.dry_run && session.is_rank_0()) log_lines(to_text(plan), log_result);
+  if (command.actions.dry_run && session.is_rank_0()) {
+    if (run.dataset.types.is_typed())
+      log_lines(to_text(schema_of_run(run.options, run.dataset, launch.size)), log_result);
+    log_lines(to_text(plan), log_result);
+  }
   together(*session.comm, [&] { check(plan); });
   (void)parts_to_deal_by(command.options.batches.deal, run.dataset, *session.comm);  // before there is a directory
   if (command.actions.dry_run) {
@@ -231,6 +236,8 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   if (session.is_rank_0()) warn_of_data(run.dataset);
   if (session.is_rank_0()) note_unreached_types(run.dataset, training_rule(run.options, run.dataset));
   if (session.is_rank_0()) note_unused_times(run.dataset, run.options.batches.time);
+  if (run.dataset.types.is_typed())
+    session.on_rank_0([&] { write_schema(run.directory, schema_of_run(run.options, run.dataset, launch.size)); });
   const std::string older_kind = older_kind_line(run.options.model);
   if (session.is_rank_0() && !run.options.output.resume.empty() && !older_kind.empty()) log_info(older_kind);
   if (run.options.output.trace) together(*session.comm, [&] { open_trace(run.directory, session.comm->rank()); });

@@ -45,8 +45,8 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
   require((residency_ == Residency::kPartitioned) == (part_ != nullptr), "a part where the features are partitioned");
   require((cached_ == nullptr && part_ == nullptr) || row_of.empty(), "caches and parts know nodes by their ids");
   require(residency_ == Residency::kHost || !dataset.has_sparse_features(), "sparse rows are in host memory");
-  require(!dataset.types.is_typed() || (residency_ == Residency::kHost && row_of.empty()),
-          "rows of a typed graph are in host memory, in the order of its nodes");
+  require(!dataset.types.is_typed() || (residency_ == Residency::kHost && (row_of.empty() || has_one_table(dataset))),
+          "rows of the types of a typed graph are in host memory, in the order of its nodes");
   require(residency_ == Residency::kDevice || dataset.has_sparse_features() ||
               dataset.features.row_bytes == dataset.feature_row_bytes(),
           "feature rows are feature_dim wide");
@@ -140,7 +140,7 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
 
 void BatchMaker::write_features(Batch& batch, std::byte* slab) {
   const BatchLayout& layout = batch.layout;
-  if (!layout.types.empty()) return typed_.write_features(batch.layout, slab);
+  if (!layout.types.empty() && layout.feature_dim == 0) return typed_.write_features(batch.layout, slab);
   const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (dataset_->has_sparse_features())

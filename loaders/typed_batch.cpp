@@ -41,9 +41,15 @@ std::size_t begin_of_features(const BatchLayout& layout) {
 
 }  // namespace
 
+bool has_one_table(const Dataset& dataset) {
+  return dataset.feature_dim > 0 &&
+         std::ranges::all_of(dataset.types.node_types, [](const NodeType& type) { return type.features.dim == 0; });
+}
+
 void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& layout) {
   require(layout.residency == Residency::kHost, "features of a typed graph are in host memory");
-  layout.feature_dim = 0;
+  const bool is_one_table = has_one_table(dataset);
+  if (!is_one_table) layout.feature_dim = 0;
   layout.feature_layout = FeatureLayout::kDense;
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
     const TypedHopShape& shape = mfg.typed_hops[h];
@@ -71,7 +77,8 @@ void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& lay
       place_values(layout, type, most_values(dataset.type_features[t].sparse, type.num_nodes));
     }
   }
-  layout.x = layout.prepared_bytes = layout.bytes;
+  layout.x = is_one_table ? layout.add(bytes_of(layout.num_nodes, dataset.gathered_row_bytes())) : layout.bytes;
+  layout.prepared_bytes = layout.bytes;
 }
 
 const TypedBatchWriter::Memory& TypedBatchWriter::memory_in(const BatchLayout& layout, std::byte* slab) {

@@ -10,8 +10,12 @@
 
 namespace salient {
 
+/// Whether rows are those of one table, dataset.features, whatever their type: where no type has features of its own.
+/// Results of a layer are such rows.
+bool has_one_table(const Dataset& dataset);
+
 /// Adds the parts of types and relations behind the others; x of sparse rows has room for the longest. x of the batch
-/// as a whole there is none.
+/// as a whole there is where has_one_table(), as in batches of plain graphs.
 /// @param mfg  with its typed parts   @throws Error{kInternal} for features that are not in host memory
 void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& layout);
 

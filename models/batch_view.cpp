@@ -57,7 +57,7 @@ BatchView view_of(const Batch& batch, int device_index) {
   const BatchLayout& layout = batch.layout;
   BatchView view;
   const bool is_typed = !layout.types.empty();
-  if (!is_typed) view.x = rows_in(wrap, layout, layout.num_nodes);
+  if (!is_typed || layout.feature_dim > 0) view.x = rows_in(wrap, layout, layout.num_nodes);
   std::vector<at::Tensor> nodes_of_type;
   for (const TypeLayout& type : layout.types) {
     nodes_of_type.push_back(wrap(type.nodes, {type.num_nodes}, at::kInt));

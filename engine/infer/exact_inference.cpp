@@ -13,7 +13,6 @@
 #include "core/timer.h"
 #include "engine/infer/target_unit.h"
 #include "engine/remote/partitioned_batches.h"
-#include "loaders/gather_paged_rows.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
 #include "models/batch_view.h"
@@ -65,22 +64,6 @@ std::vector<BatchRequest> requests_of_rank(std::span<const NodeId> nodes, std::s
   return requests;
 }
 
-std::span<const NodeId> ids_of(const at::Tensor& nodes) {
-  return {reinterpret_cast<const NodeId*>(nodes.const_data_ptr<int>()), static_cast<std::size_t>(nodes.numel())};
-}
-
-/// The rows of `nodes` in a result that is in host memory. @param out  [nodes.size()] rows
-void gather_results(const Activations& results, const NeededNodes& needed, std::span<const NodeId> nodes,
-                    std::byte* out) {
-  std::vector<NodeId> rows(nodes.begin(), nodes.end());
-  if (!needed.row_of.empty())
-    for (NodeId& row : rows) row = needed.row_of[row];
-  if (results.has_paged_table())
-    gather_paged_rows(results.table(), rows.data(), rows.size(), out);
-  else
-    gather_rows(results.table(), rows.data(), rows.size(), out);
-}
-
 /// Carries out one plan.
 class LayerByLayer {
  public:
@@ -115,23 +98,16 @@ class LayerByLayer {
   }
 
  private:
-  /// A typed graph as layer i sees it: features for the model's input() alone, as gather_results() gives the others
-  /// their rows, and labels for the last one alone, as the nodes of others are of all types.
-  Dataset typed_input_of(std::size_t i) const {
-    Dataset input = dataset_;
-    if (i > 0)
-      for (NodeType& type : input.types.node_types) type.features.dim = 0;
-    if (i + 1 == plan_.layers.size()) return input;
-    input.task = Task::kRegression;  // of no values
-    input.num_classes = 0;
-    return input;
-  }
-
-  /// The data set as layer i sees it: the same graph, the rows of the layer before.
+  /// The data set as layer i sees it: the same graph, the rows of the layer before. Of a typed graph labels are for the
+  /// last one alone, as the nodes of others are of all types.
   Dataset input_of(std::size_t i) const {
-    if (plan_.has_input) return typed_input_of(i);
     Dataset input = dataset_;
+    if (plan_.has_input && i + 1 < plan_.layers.size()) {
+      input.task = Task::kRegression;  // of no values
+      input.num_classes = 0;
+    }
     if (i == 0) return input;
+    for (NodeType& type : input.types.node_types) type.features.dim = 0;
     input.features = results_[i - 1]->table();
     input.feature_dim = static_cast<int>(plan_.layers[i - 1].width);
     input.feature_type = feature_type_of(plan_.type);
@@ -162,7 +138,7 @@ class LayerByLayer {
       loading.data = options_.data;
       loading.data.graph = nullptr;
     }
-    if (i == 0 || plan_.has_input) return loading;
+    if (i == 0) return loading;
     loading.row_of = plan_.needed.row_of;
     loading.has_paged_rows = results_[i - 1]->has_paged_table();
     if (plan_.storage == ActivationStorage::kDevice)
@@ -174,12 +150,7 @@ class LayerByLayer {
   at::Tensor result_of(std::size_t i, const BatchView& view) const {
     const int layer = plan_.model_layer(i);
     if (layer < 0) return model_.input(view).dense();
-    if (!plan_.has_input) return model_.layer(layer, view.hops[0], view.x, {});
-    const at::Tensor rows = at::empty({view.nodes.numel(), static_cast<std::int64_t>(plan_.layers[i - 1].width)},
-                                      plan_.type == ActivationDtype::kF16 ? at::kHalf : at::kFloat);
-    gather_results(*results_[i - 1], plan_.needed, ids_of(view.nodes),
-                   static_cast<std::byte*>(rows.mutable_data_ptr()));
-    return model_.layer(layer, view.hops[0], rows.to(at::kFloat), {});
+    return model_.layer(layer, view.hops[0], plan_.has_input ? view.x.dense().to(at::kFloat) : view.x, {});
   }
 
   void compute(std::size_t i) {

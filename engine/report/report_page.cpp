@@ -24,6 +24,12 @@ Json read_confusion(const std::filesystem::path& directory) {
   return matrix.is_object() ? matrix : Json();
 }
 
+/// Of a typed graph.
+Json read_schema(const std::filesystem::path& directory) {
+  const Json schema = parse_json<Json>(text_if_there(directory / "schema.json"));
+  return schema.is_object() && schema.contains("types") && schema.contains("relations") ? schema : Json();
+}
+
 /// The rows that salient-bench inference wrote there, if it did.
 Json read_fanouts(const std::filesystem::path& directory) {
   const Json report = parse_json<Json>(text_if_there(directory / "inference.json"));
@@ -97,6 +103,7 @@ std::string report_page(const std::filesystem::path& run_directory) {
                            {"config", files.config},
                            {"metrics", files.metrics},
                            {"confusion", read_confusion(run_directory)},
+                           {"schema", read_schema(run_directory)},
                            {"fanouts", read_fanouts(run_directory)},
                            {"map", embedding_map(run_directory)},
                            {"files", names_of_files(run_directory)}},

@@ -10,8 +10,8 @@
 namespace salient {
 
 /// The page of a run: one HTML file with style, script and data in it, which loads nothing from a network. Made from
-/// run.json, config.toml, metrics.jsonl and confusion.json alone, and only run.json is required: it can be made at any
-/// time, also of a run that goes on, was interrupted or failed.
+/// run.json, config.toml, metrics.jsonl, confusion.json and schema.json alone, and only run.json is required: it can be
+/// made at any time, also of a run that goes on, was interrupted or failed.
 ///
 /// @throws Error{kNoInput} for a folder without run.json, Error{kBadData} for one that is no JSON, Error{kIo}.
 /// Cost: reads and parses metrics.jsonl: milliseconds per 1000 epochs.

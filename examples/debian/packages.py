@@ -34,8 +34,8 @@ def lines_of(path):
         errors="replace").splitlines()
 
 
-def packages_in(path):
-    """Dictionaries of the first line of each field."""
+def packages_in(path, whole):
+    """Dictionaries of the first line of each field, and of all lines of the fields `whole`."""
     package = {}
     for line in lines_of(path):
         if not line:
@@ -45,15 +45,17 @@ def packages_in(path):
         elif not line.startswith(" "):
             name, _, value = line.partition(": ")
             package[name] = value
+        elif name in whole:
+            package[name] += line
     if package:
         yield package
 
 
-def read(folder):
+def read(folder, whole=()):
     """All packages by name, of the first list that has them."""
     found = {}
     for path in sorted(pathlib.Path(folder).glob("*_Packages*")):
-        for package in packages_in(path):
+        for package in packages_in(path, whole):
             found.setdefault(package["Package"], package)
     if not found:
         sys.exit(f"{folder}: has no list of packages; apt-get update fetches them")
@@ -64,10 +66,23 @@ def source_of(package):
     return package.get("Source", package["Package"]).split(" ")[0]
 
 
-def needed_by(package):
-    """Names of the packages that it depends on: of alternatives the first."""
-    both = ", ".join(package[field] for field in ("Depends", "Pre-Depends") if field in package)
-    return {need.split("|")[0].split("(")[0].split(":")[0].strip() for need in both.split(",") if need.strip()}
+def needed_by(package, fields=("Depends", "Pre-Depends")):
+    """Names of the packages that it depends on, or that other fields list: of alternatives the first."""
+    needs = ", ".join(package[field] for field in fields if field in package)
+    return {need.split("|")[0].split("(")[0].split(":")[0].strip() for need in needs.split(",") if need.strip()}
+
+
+def size_of(package):
+    return int(package.get("Installed-Size", 0))
+
+
+def write_parts(names, seed):
+    random.Random(seed).shuffle(names)
+    begin = 0
+    for part, share in PARTS.items():
+        end = len(names) if part == "test" else begin + int(share * len(names))
+        pathlib.Path(f"{part}.csv").write_text("\n".join(["id", *names[begin:end]]) + "\n")
+        begin = end
 
 
 def write(packages, seed):
@@ -88,7 +103,7 @@ def write(packages, seed):
         for name, of in sorted(sources.items()):
             first, who = of[0], of[0].get("Maintainer", "")
             group = who.split("<")[0].strip() if maintainers[who] >= LEAST_GROUP else "others"
-            size = sum(int(package.get("Installed-Size", 0)) for package in of)
+            size = sum(map(size_of, of))
             table.writerow((
                 name, first.get("Section", "").split("/")[-1], first.get("Priority", ""), group, len(of),
                 f"{sum(package['Architecture'] == 'all' for package in of) / len(of):.2f}", needs[name],
@@ -96,13 +111,7 @@ def write(packages, seed):
                 f"{math.log10(size):.4f}" if size > 0 else ""))
     with open("edges.csv", "w", newline="") as out:
         csv.writer(out, lineterminator="\n").writerows([("source", "needs"), *sorted(edges)])
-    names = sorted(name for name, of in sources.items() if any(int(p.get("Installed-Size", 0)) > 0 for p in of))
-    random.Random(seed).shuffle(names)
-    begin = 0
-    for part, share in PARTS.items():
-        end = len(names) if part == "test" else begin + int(share * len(names))
-        pathlib.Path(f"{part}.csv").write_text("\n".join(["id", *names[begin:end]]) + "\n")
-        begin = end
+    write_parts(sorted(name for name, of in sources.items() if any(map(size_of, of))), seed)
     print(f"{len(sources)} sources of {len(packages)} packages, {len(edges)} dependencies")
 
 

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "prepare/writing/feature_layout.h"
 #include "prepare/writing/fp8_features.h"
+#include "prepare/writing/repeated_reverses.h"
 #include "prepare/writing/store_contents.h"
 #include "prepare/writing/typed_rows.h"
 
@@ -46,6 +47,7 @@ void move_splits(RawGraph& target, NodeId first) {
 WriteReport write_typed_store(TypedGraph graph, const WriteStoreOptions& options) {
   if (const std::string rule = broken_rule(graph.schema); !rule.empty())
     fail(ErrorKind::kBadData, graph.target.source_path + ": " + rule);
+  if (!graph.has_links) drop_repeated_reverses(graph);
   RawGraph& target = graph.target;
   const SlotTable slots = slot_table_of(graph.schema);
   if (target.task == Task::kMultiClass && target.labels.empty())

@@ -25,7 +25,7 @@ from salient_gnn.pinning import pinning_of
 from salient_gnn.times import time_rule_of
 from salient_gnn.typed_batch import TypedBatch
 from salient_gnn.typed_dataset import EdgeType, TypedDataset
-from salient_gnn.typed_loader import fanouts_by_relation, typed_nodes
+from salient_gnn.typed_loader import fanouts_by_relation, typed_nodes, warn_of_lone_seeds
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -275,6 +275,7 @@ def _asked(dataset: Dataset | TypedDataset, nodes: Any) -> _Asked:
         places = _Places(None if _are_all(nodes) else seeds)
         return _Asked(dataset._core, nodes, seeds, {**_facts_of(dataset), "kind": Batch, "places": places})
     seed_type, among = typed_nodes(dataset, nodes, tuple(_NAMES))
+    warn_of_lone_seeds(dataset, seed_type)
     seeds = _seeds(dataset[seed_type], among)
     target = dataset[dataset.target_type]
     facts = {

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,13 @@ def typed_nodes(dataset: TypedDataset, nodes: Any, parts: Sequence[str]) -> tupl
     if isinstance(nodes, str) and nodes != "all" and node_type not in (None, target):
         raise ValueError(f"nodes: {nodes!r} are nodes of the type {target!r}, not of {node_type!r}")
     return node_type or target, nodes
+
+
+def warn_of_lone_seeds(dataset: TypedDataset, node_type: str) -> None:
+    """What else is batches without an edge, and no word."""
+    if all(dst != node_type for _, _, dst in dataset.edge_types):
+        warnings.warn(f"no relation leads to {node_type!r}: its nodes have no neighbours. A store has the other way of "
+                      "each relation, too, unless reverse=False", stacklevel=4)  # fmt: skip
 
 
 def _listed(items: Sequence[Any]) -> str:

@@ -50,8 +50,9 @@ BLOCKS = {
     "docs/PYG.md": 7 * ["tests/python/pyg_page_test.py"],
     "docs/REPORT.md": ["here", "here", "tests/python/tensorboard_test.py"],
     "docs/TABLES.md": ["tests/apps/node_tables_test.py"],
-    "docs/TYPED_GRAPHS.md": ["here", "tests/prepare/importers/ogb_typed_test.cpp",
-                             "tests/prepare/importers/graphbolt_importer_test.cpp"]
+    "docs/TYPED_GRAPHS.md": ["here"] + 2 * ["tests/apps/typed_examples_test.py"]
+                            + ["tests/prepare/importers/ogb_typed_test.cpp",
+                               "tests/prepare/importers/graphbolt_importer_test.cpp"]
                             + 2 * ["tests/apps/salient_prepare_test.cpp"] + [OUTPUT],
     "docs/TRAINING.md": ["tests/python/readme_test.py", "tests/apps/debian_packages_test.py"],
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <utility>
@@ -187,6 +188,37 @@ TEST(TypedBatches, AreTheSameByAnyNumberOfWorkers) {
       }
       EXPECT_EQ(loader.next(), nullptr);
     }
+  }
+}
+
+TEST(TypedBatches, HaveRowsOfOneTableWhereNoTypeHasItsOwn) {
+  const Scratch scratch;
+  Dataset dataset = stored(scratch, test::small_typed_graph(), std::nullopt, false);
+  const std::size_t num_nodes = dataset.num_nodes(), width = 3;
+  std::vector<float> table(num_nodes * width);
+  std::iota(table.begin(), table.end(), 0.0F);
+  std::vector<NodeId> row_of(num_nodes);
+  for (std::size_t v = 0; v < num_nodes; ++v) row_of[v] = static_cast<NodeId>(num_nodes - 1 - v);
+  for (NodeType& type : dataset.types.node_types) type.features.dim = 0;
+  dataset.set_feature_shape({.dim = static_cast<int>(width), .type = FeatureType::kF32});
+  dataset.features = {reinterpret_cast<const std::byte*>(table.data()), num_nodes, width * sizeof(float)};
+  const SamplingRule rule{.fanouts = {-1}};
+  const std::vector<NodeId> seeds{2, 0, 1};
+  const Mfg mfg = reference_sample(dataset.graph, rule, seeds, {});
+  for (const bool is_permuted : {false, true}) {
+    BatchMaker maker(dataset, rule, {}, is_permuted ? std::span<const NodeId>(row_of) : std::span<const NodeId>());
+    Batch batch;
+    maker.sample({{}, seeds}, batch);
+    HostSlab slab;
+    batch.data = slab.reserve(batch.layout.prepared_bytes);
+    maker.write(batch, batch.data);
+    expect_hop(batch, dataset, mfg.hops[0], 0, mfg.nodes);
+    std::vector<float> expected;
+    for (const NodeId node : mfg.nodes)
+      for (std::size_t c = 0; c < width; ++c)
+        expected.push_back(static_cast<float>((is_permuted ? row_of[node] : node) * width + c));
+    EXPECT_EQ(part<float>(batch, batch.layout.x, expected.size()), expected);
+    EXPECT_EQ(batch.layout.feature_dim, static_cast<int>(width));
   }
 }
 

@@ -4,6 +4,7 @@ import os
 import pathlib
 import pickle
 import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -243,6 +244,49 @@ def test_seeds_are_of_any_type(dataset, arrays, nodes, node_type, rows):
         assert ("y" in batch["paper"]) == (node_type == "paper")
         if node_type == "paper":
             assert batch["paper"].y.equal(arrays[2][batch["paper"].n_id[: batch.batch_size]])
+
+
+def test_seeds_that_no_relation_leads_to_are_said(tmp_path):
+    """pyg-team/pytorch_geometric#7280: relations lead from authors, seeds are authors, and batches have no edges."""
+    relation, ends = ("author", "to", "paper"), torch.tensor([[0, 0, 0, 1, 1, 1], [0, 1, 2, 3, 4, 5]])
+    given = {"edges": {relation: ends}, "x": {"author": torch.ones(2, 10), "paper": torch.ones(6, 10)}, "y": None}
+    one_way = Dataset.from_typed_arrays(tmp_path / "one", **given, reverse=False)
+    with pytest.warns(UserWarning, match="no relation leads to 'author': its nodes have no neighbours.*reverse=False"):
+        (batch,) = NeighborLoader(one_way, [-1], input_nodes="author", workers=1)
+    assert batch.num_nodes_dict == {"author": 2, "paper": 0} and batch[relation].edge_index.shape == (2, 0)
+    (batch,) = NeighborLoader(one_way, [-1], input_nodes="paper", workers=1)
+    assert pairs(global_edges(batch)[relation]) == pairs(ends)
+    both = Dataset.from_typed_arrays(tmp_path / "both", **given)
+    (batch,) = NeighborLoader(both, [-1], input_nodes="author", workers=1)
+    assert pairs(global_edges(batch)["paper", "rev_to", "author"]) == pairs(ends.flip(0))
+
+
+BATCHES = """
+import hashlib, sys, torch
+from salient_gnn import Dataset, NeighborLoader
+torch.manual_seed(int(sys.argv[3]))  # nothing of a loader
+found = hashlib.sha256()
+for batch in NeighborLoader(Dataset.open(sys.argv[1]), [2, 2], input_nodes="train", batch_size=2, shuffle=False,
+                            workers=int(sys.argv[2]), seed=int(sys.argv[4])):
+    for part in map(batch.__getitem__, [*batch.node_types, *batch.edge_types]):
+        found.update((part.n_id if "n_id" in part else part.edge_index).numpy().tobytes())
+print(found.hexdigest())
+"""
+
+
+def test_batches_are_the_same_each_time_a_script_is_started(dataset):
+    """pyg-team/pyg-lib#527: a fixed seed, and other subgraphs of a typed graph in each process."""
+
+    def batches(workers, torch_seed, seed, hash_seed):
+        done = subprocess.run(
+            [sys.executable, "-c", BATCHES, dataset.directory, str(workers), str(torch_seed), str(seed)],
+            env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+            capture_output=True, text=True, check=True)  # fmt: skip
+        return done.stdout
+
+    first = batches(0, 0, 1, 0)
+    assert first == batches(0, 0, 1, 1) == batches(3, 5, 1, 2)
+    assert first != batches(0, 0, 2, 0)
 
 
 def test_memory_is_free_when_the_last_of_a_batch_is_gone(dataset):

@@ -82,6 +82,18 @@ def test_hetero_data_becomes_a_typed_store(tmp_path):
     assert neighbours(folder) == expected(RELATIONS, reverse=False)
 
 
+def test_edges_that_are_there_both_ways_are_not_doubled(tmp_path):
+    """dmlc/dgl#3511: an R-GCN fell behind the leaderboard, as "cites", made undirected there, had its reverse again."""
+    undirected = pytest.importorskip("torch_geometric.transforms").ToUndirected
+    cites, reverse = ("paper", "cites", "paper"), ("paper", "rev_cites", "paper")
+    both = {(0, 2), (2, 0), (1, 2), (2, 1)}
+    merged = neighbours(Dataset.from_pyg(undirected(merge=True)(hetero_data()), tmp_path / "merged").directory)
+    assert merged == {**expected({r: ends for r, ends in RELATIONS.items() if r != cites}), cites: both}
+    apart = neighbours(Dataset.from_pyg(undirected(merge=False)(hetero_data()), tmp_path / "apart").directory)
+    assert apart == expected(RELATIONS) and apart[reverse] == {(2, 0), (2, 1)}
+    verified(tmp_path / "merged")
+
+
 def test_what_a_store_does_not_have_is_said(tmp_path):
     data = hetero_data()
     data["author", "writes", "paper"].edge_attr = torch.ones(4, 1)

@@ -82,6 +82,24 @@ function sampling() {
       + "all ranks. A node that is sampled more than once counts once."));
 }
 
+/** Of a typed graph: its types, its relations, and what batches take of them. */
+function types() {
+  const { types: list, relations, target, batches } = data.schema ?? {};
+  if (!list) return;
+  const numbers = (...names) => names.map((name) => ({ name, kind: "number" }));
+  const nodes = table("Node types", [{ name: "type" }, ...numbers("nodes", "features")], list.map((type) => [
+    type.name + (type.name === target ? " (target)" : ""), count(type.nodes), type.features || "learned rows"]));
+  const hops = relations[0]?.edges.map((_, hop) => `hop ${hop + 1}`) ?? [];
+  const mean = (value) => (value > 0 && value < 10 ? value.toFixed(1) : count(value));
+  const lines = relations.map(({ src, name, dst, entries, edges }) =>
+    [src, name, dst, count(entries), ...edges.map(mean)]);
+  section("Types and relations", fitted(nodes),
+    fitted(table("Relations", [{ name: "from" }, { name: "relation" }, { name: "to" }, ...numbers("entries", ...hops)],
+      lines)),
+    note("Entries of the store, and edges of each relation in a batch of training: the mean of "
+      + `${batches}, hop 1 is that of the seeds.`));
+}
+
 function confusion() {
   const { set, epoch, num_classes: size, class_names: names, cells } = data.confusion ?? {};
   if (!cells && hasLabels)
@@ -111,7 +129,8 @@ function confusion() {
     : card(classTable("Classes found least", byRecall.slice(0, 15)));
   const all = html("details", {}, html("summary", {}, "All classes"), classTable("", known));
   const right = counts.reduce((sum, row, k) => sum + row[k], 0), total = truths.reduce((a, b) => a + b, 0);
-  section(`Predictions of the ${setName} nodes${origin}`, grid(map, card(confused, all)),
+  const target = data.schema?.target ? ` of type ${data.schema.target}` : "";
+  section(`Predictions of the ${setName} nodes${target}${origin}`, grid(map, card(confused, all)),
     note(`Model of epoch ${epoch}: ${count(right)} of ${count(total)} labelled ${setName} nodes right `
       + `(${share(right, total)})${isMap ? "; a row's colours are shares of its true class, blue where right" : ""}. `
       + "Share: of the true class."));
@@ -216,6 +235,7 @@ if (rows.length > 0) {
 } else {
   document.querySelector("main").append(note("No epoch has ended yet."));
 }
+types();
 confusion();
 fanouts();
 embeddings();

@@ -12,6 +12,7 @@
 #include "engine/report/html_page.h"
 #include "engine/report/metrics.h"
 #include "engine/report/run_directory.h"
+#include "engine/report/schema_report.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
@@ -42,6 +43,24 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+TEST(ReportPage, HasTheSchemaOfATypedGraph) {
+  const Scratch scratch;
+  write_run(scratch.path(), "running");
+  EXPECT_TRUE(data_of(report_page(scratch.path()))["schema"].is_null());
+  const SchemaReport report{.types = {{"paper", 4019, 1902}, {"caf\xE9", 60, 0}},
+                            .relations = {{"caf\xE9", "has", "paper", 13407, {32, 410.5}}},
+                            .target = "paper",
+                            .batches = 3};
+  write_schema(scratch.path(), report);
+  const nlohmann::json schema = data_of(report_page(scratch.path()))["schema"];
+  EXPECT_EQ(schema["target"], "paper");
+  EXPECT_EQ(schema["types"][1], nlohmann::json::parse(R"({"name": "caf\ufffd", "nodes": 60, "features": 0})"));
+  EXPECT_EQ(schema["relations"][0]["edges"], nlohmann::json::parse("[32, 410.5]"));
+  EXPECT_EQ(to_text(report),
+            "node types\n  paper: 4019 nodes, 1902 features; target\n  caf\\xe9: 60 nodes, learned rows\n"
+            "relations: entries, and edges of a batch at each hop, mean of 3\n  caf\\xe9:has:paper: 13407; 32, 410\n");
 }
 
 TEST(ReportPage, OfAFinishedRunHoldsEverything) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "prepare/writing/repeated_reverses.h"
 #include "prepare/writing/typed_rows.h"
 #include "prepare/writing/write_typed_store.h"
 #include "store/dataset_summary.h"
@@ -66,7 +67,8 @@ TEST(TypedStore, EveryEntryOfRandomSchemasIsInItsSlot) {
   for (std::uint32_t seed = 0; seed < kNumStores; ++seed) {
     SCOPED_TRACE(seed);
     const Scratch scratch;
-    const TypedGraph graph = test::random_typed_graph(seed);
+    TypedGraph graph = test::random_typed_graph(seed);
+    drop_repeated_reverses(graph);
     const WriteReport report = write_typed_store(graph, {.out = scratch / "store", .num_threads = 1});
     const Dataset dataset = open_any(scratch / "store");
     ASSERT_EQ(entries_stored(dataset), entries_given(graph));
@@ -100,6 +102,26 @@ TEST(TypedStore, SlotsAreThoseOfTheReferenceForAnyNumberOfThreads) {
       ASSERT_EQ(schema, expected_schema);
     }
   }
+}
+
+TEST(TypedStore, ARelationThatListsEveryEdgeBothWaysIsItsOwnReverse) {
+  const Scratch scratch;
+  TypedGraph graph = test::small_typed_graph();
+  graph.schema.relations.insert(graph.schema.relations.begin() + 3,
+                                {.src = 0, .dst = 0, .name = "rev_cites", .reverse_of = 0});
+  graph.edges.emplace_back();
+  number_slots(graph.schema);
+  write_typed_store(graph, {.out = scratch / "one", .num_threads = 1});
+  EXPECT_EQ(open_any(scratch / "one").types.relations.size(), 6u);
+  graph.edges[0] = {{0, 1, 3, 0, 2, 0, 3}, {1, 0, 0, 3, 2, 1, 0}};  // two are repeated
+  write_typed_store(graph, {.out = scratch / "both", .num_threads = 1});
+  EXPECT_NO_THROW(verify_dataset(scratch / "both", 1));
+  const GraphSchema schema = open_any(scratch / "both").types;
+  ASSERT_EQ(schema.relations.size(), 5u);
+  EXPECT_EQ(schema.relations[0].num_entries, 5u);
+  EXPECT_EQ(schema.relations[3].name, "rev_written_by");
+  EXPECT_EQ(schema.relations[3].reverse_of, 1);
+  EXPECT_EQ(schema.relations[3].slot, 1u);
 }
 
 TEST(TypedStore, FeaturesMayBeFp8AndSparse) {
