@@ -115,8 +115,10 @@ void NewNodeBatch::sample(const Dataset& dataset, const NewNodes& nodes, std::sp
         node < num_known ? dataset.graph.row(node) : nodes.row(static_cast<std::size_t>(node) - num_known);
     num_edges += num_drawn(row.size(), sampling.rule.fanouts[num_hops - 1], sampling.rule.draw);
     if (sampling.max_edges > 0 && num_edges > sampling.max_edges)
-      fail(ErrorKind::kUsage, "new nodes: their neighbourhoods have more than " + std::to_string(sampling.max_edges) +
-                                  " edges; ask for fewer nodes at a time, or with fewer neighbours");
+      fail(ErrorKind::kUsage,
+           "new nodes: their neighbourhoods have more than " + std::to_string(sampling.max_edges) +
+               " edges; ask for fewer nodes at a time, or with fewer neighbours",
+           Topic::kBatch);
     return row;
   };
   mfg_ = reference_sample(counted_row_of, sampling.rule, seeds, sampling.key, drawn_as, [&](NodeId node) {

@@ -14,6 +14,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import programs
+from serving import Server
 
 PROGRAMS, QUIET = programs.Programs(sys.argv[1], sys.argv[2:]), programs.QUIET
 NODES, HINTS = 800, 40
@@ -96,6 +97,12 @@ class Temporal(programs.ProgramTest):
         for rule in (["--exact"], ["--new-nodes", self.work / "nodes.csv"]):
             self.assert_one_error(self.infer("kept", "refused", *rule, expect=2), 2, rule[0], "--time-rule none")
         self.infer("kept", "exact", "--exact", "--time-rule", "none")
+        with Server(PROGRAMS.folder, self.work / "kept") as server:
+            self.assertEqual(len(server.predict({"nodes": ["0", "1"]})), 2)
+            new = {"new_nodes": [{"features": [0.5, 1], "neighbors": []}]}
+            status, _, text = server.ask("POST", "/predict", json.dumps(new))
+            self.assertEqual(status, 400, text)
+            self.assertIn("by the times of seeds, and new nodes have none", text)
 
     def test_threads_and_ranks_change_nothing(self):
         rule = ["--time-rule", "lt", "--time-window", 400, "--epochs", 3]
