@@ -28,8 +28,8 @@ Service::Service(PredictFunctions predict, ServiceOptions options)
       warning_(kWarningInterval),
       batcher_(std::move(predict), options_.limits, metrics_) {}
 
-/// Of a prediction that could not be made: the client's fault if it asked for too much (kBatch) or for what the run does
-/// not predict (kUsage), else the server's, and then the log has the reason, too.
+/// Of a prediction that could not be made: the client's fault if it asked for too much (kBatch) or for what the run
+/// does not predict (kUsage), else the server's, and then the log has the reason, too.
 HttpAnswer Service::failure(const std::exception_ptr& error) {
   const Error found = as_error(error);
   const std::string what = found.what();

@@ -3,13 +3,13 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import warnings
 
 import pytest
 import salient_gnn
 import torch
+from job import Job
 
 pyg = pytest.importorskip("torch_geometric")
 
@@ -122,10 +122,8 @@ def test_the_script_for_pyg_trains(tmp_path):
     text = (ROOT / "python/examples/pyg_script.py").read_text()
     (line,) = re.findall(r"^from salient_gnn import NeighborLoader  # instead of: (.*)$", text, re.M)
     assert line == "from torch_geometric.loader import NeighborLoader" and text.count("salient_gnn.") == 1  # data_of()
-    done = subprocess.run(
-        [sys.executable, ROOT / "python/examples/pyg_script.py", DATASET, "--epochs", "3"],
-        capture_output=True, text=True, timeout=300, env={**os.environ, "TMPDIR": str(tmp_path)},
-    )  # fmt: skip
+    script = [sys.executable, ROOT / "python/examples/pyg_script.py", DATASET, "--epochs", "3"]
+    done = Job(script, {"TMPDIR": str(tmp_path)}).end()
     assert done.returncode == 0, done.stderr
     accuracy = re.search(r"^accuracy: train (\S+), validation (\S+), test (\S+)$", done.stdout, re.M)
     assert float(accuracy[3]) > 5 * CHANCE, done.stdout
