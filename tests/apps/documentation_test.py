@@ -33,22 +33,22 @@ BLOCKS = {
     "python/README.md": ["tests/python/install_test.py"] + 4 * ["tests/python/readme_test.py"],
     "docs/ARCHITECTURE.md": 2 * [PICTURE],
     "docs/BENCHMARKS.md": [FORMULA] + 3 * ["here"] + ["tests/python/readme_test.py"],
-    "docs/DEPLOYMENT.md": ["the administrator's", "tests/scripts/deployment_test.py"],
+    "docs/DEPLOYMENT.md": ["the administrator's"] + 2 * ["tests/scripts/deployment_test.py"] + ["the administrator's"],
     "docs/DISTRIBUTED.md": ["here", OUTPUT, "here", "here", OUTPUT],
     "docs/INFERENCE.md": ["here", OUTPUT, "here", "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
                        + 2 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_gpu_test.py",
                                                                             "tests/workbench/salient_kernels_test.py"],
-    "docs/EDGE_WEIGHTS_AND_TIMES.md": ["tests/apps/edge_values_test.py"]
+    "docs/EDGE_WEIGHTS_AND_TIMES.md": 2 * ["tests/apps/edge_values_test.py"] + ["tests/apps/temporal_test.py"]
                                       + 2 * ["tests/sampler/temporal_sampler_test.cpp"],
     "docs/LINKS.md": ["tests/apps/links_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
-    "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py",
-                         "tests/scripts/dockerfile_test.py"],
+    "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py"]
+                        + 2 * ["tests/python/install_test.py"] + ["tests/scripts/dockerfile_test.py"],
     "docs/PYG.md": 7 * ["tests/python/pyg_page_test.py"],
-    "docs/REPORT.md": ["here", "here", "tests/python/tensorboard_test.py"],
+    "docs/REPORT.md": ["here", "here"] + 2 * ["tests/python/tensorboard_test.py"],
     "docs/TABLES.md": ["tests/apps/node_tables_test.py"],
     "docs/TYPED_GRAPHS.md": ["here"] + 2 * ["tests/apps/typed_examples_test.py"]
                             + ["tests/prepare/importers/ogb_typed_test.cpp",
