@@ -70,7 +70,8 @@ class PythonEnvironment(unittest.TestCase):
         script.write_text("#!/bin/sh\necho 'python: error: no home' >&2\nexit 2\n")
         script.chmod(0o755)
         (clone / "tests/support").mkdir(parents=True)
-        shutil.copy(SOURCE / "tests/support/python_of_tests.py", clone / "tests/support")
+        for name in ("python_of_tests.py", "job.py"):
+            shutil.copy(SOURCE / "tests/support" / name, clone / "tests/support")
         done = subprocess.run([sys.executable, SOURCE / "tests/python/run_tests.py", clone, "build", "bin"], text=True,
                               capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (1, "error: scripts/lib/python.sh: python: error: no home\n"))
