@@ -75,7 +75,7 @@ class ModelServer(http.server.BaseHTTPRequestHandler):
         if mode == "drafts":
             text = f"```\n// launch draft block=1 grid=1\n{'// long' * 1000}\n```\nBetter:\n~~~cpp\n{GOOD}~~~\n"
         if mode == "parts":
-            text = [{"type": "reasoning", "summary": []}, {"type": "text", "text": text[:20]},
+            text = [{"type": "reasoning", "text": "// launch draft"}, {"type": "text", "text": text[:20]},
                     {"type": "text", "text": text[20:]}]
         if mode == "cut":
             return self.reply(200, {"choices": [{"finish_reason": "length", "message": {"content": text}}]})
@@ -196,8 +196,10 @@ class SalientKernels(unittest.TestCase):
             self.run_it("report", run, "--baselines", others, expect=code)
         best = json.loads((run / "best.json").read_text())
         self.assertGreaterEqual(best["of_start"], 1)
+        kept = (run / "options.toml").read_bytes()
         self.assertIn("has a ledger", self.run_it("optimize", "softsign", "--generator", "command", "--command", "true",
                                                   *QUICK, "--out", run, expect=2).stderr)
+        self.assertEqual((run / "options.toml").read_bytes(), kept, "a refused run changes nothing of the other")
         (run / "best.json").write_text(json.dumps({**best, "of_start": 99}))
         self.assertIn("not the best", self.run_it("verify-ledger", run, expect=65).stderr)
         (run / "best.json").write_text(json.dumps(best))

@@ -29,6 +29,7 @@ std::map<std::string, std::string> texts_of(const KernelOptions& options) {
 }  // namespace
 
 void keep_options(const std::filesystem::path& run, const KernelOptions& options) {
+  if (std::filesystem::exists(run / "ledger.jsonl")) return;
   std::ostringstream text;
   options::print_toml(text, options);
   std::filesystem::create_directories(run);

@@ -7,7 +7,8 @@
 
 namespace salient::workbench {
 
-/// Writes RUN/options.toml. It is no part of the ledger, and of no archive: a command may hold what is nobody else's.
+/// Writes RUN/options.toml; where RUN has a ledger it is another run's, and stays as it is. It is no part of the
+/// ledger, and of no archive: a command may hold what is nobody else's.
 /// @throws Error{kIo}
 void keep_options(const std::filesystem::path& run, const KernelOptions& options);
 

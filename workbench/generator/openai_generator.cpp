@@ -185,19 +185,18 @@ void remove_key(const std::string& key, std::string& text) {
     text.replace(at, key.size(), "*");
 }
 
+std::string text_field(const Json& object, const char* name) {
+  return object.contains(name) && object[name].is_string() ? object[name].get<std::string>() : std::string();
+}
+
 /// The text of a message's content: a string, or a list of parts of which those of type "text" count.
 std::string text_of_content(const Json& content) {
   if (content.is_string()) return content.get<std::string>();
   std::string text;
   if (content.is_array())
     for (const Json& part : content)
-      if (part.is_object() && part.contains("text") && part["text"].is_string())
-        text += part["text"].get<std::string>();
+      if (part.is_object() && text_field(part, "type") == "text") text += text_field(part, "text");
   return text;
-}
-
-std::string text_field(const Json& object, const char* name) {
-  return object.contains(name) && object[name].is_string() ? object[name].get<std::string>() : std::string();
 }
 
 std::int64_t count_field(const Json& object, const char* name) {
