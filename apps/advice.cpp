@@ -47,7 +47,7 @@ constexpr Row kTable[] = {
      "choose them with --columns I,J, by name or counted from 0"},
     {Topic::kNodeIds, "", "", "--ids text reads ids of any characters"},
     {Topic::kLabelColumn, "", "choose it with --id-column, NAME or number from 0",
-     "choose it with --id-column or --label-column, NAME or number from 0"},
+     "choose it with --id-column, --label-column or --label-id-column, NAME or number from 0"},
     {Topic::kTableColumn, "", "",
      "--missing WORD where it means none, --categorical COLUMN for words, --drop-columns COLUMN to leave it out"},
     {Topic::kHeader, "", "", "say which with --header yes or no"},

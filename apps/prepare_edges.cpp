@@ -60,6 +60,7 @@ EdgesOptions edges_options(const EdgesArguments& given) {
           .label_column = given.label.empty() ? given.label_column : given.label,
           .node_times = given.columns.of_nodes.node_times,
           .node_time_column = given.columns.of_nodes.node_time_column,
+          .label_id_column = given.label_id_column,
           .targets = given.target,
           .unlabelled = given.unlabelled,
           .ids = given.ids,

@@ -194,9 +194,8 @@ struct EdgesArguments {
   EdgeColumnOptions columns{};
   IdKind ids = IdKind::kAuto;
   HeaderRule header = HeaderRule::kAuto;
-  std::string id_column{}, label_column{};
-  std::vector<std::string> target{};
-  std::vector<std::string> unlabelled{};
+  std::string id_column{}, label_column{}, label_id_column{};
+  std::vector<std::string> target{}, unlabelled{};
   TableOptions table{};
   std::string name{};
   std::string make_features = "none";
@@ -225,7 +224,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("ids", self.ids, "what ids are; auto: by the first edge");
   field("header", self.header, "whether the first line of a table in text has names; auto: by what is below it");
   field("id-column", self.id_column, "of tables of nodes: name or number; empty = the first");
-  field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
+  field("label-id-column", self.label_id_column, "of a table of --labels; empty = --id-column");
+  field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by name");
   field("target", self.target,
         "columns of --nodes or --labels that are values to be predicted (regression), by name or from 0; of .npy also "
         "all; blanks and NaN = not known");

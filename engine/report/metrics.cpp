@@ -221,9 +221,11 @@ std::string detail_line(const EpochMetrics& m) {
 }
 
 std::string timing_line(const EpochMetrics& m) {
-  return printed("epoch seconds %.2f (train %.2f, blocked %.2f, transfer %.2f), %.1f M edges/s sampled",
-                 m.epoch_seconds.value_or(0), m.train_seconds.value_or(0), m.blocked_seconds.value_or(0),
-                 m.transfer_seconds.value_or(0), per_second(m.edges, m.epoch_seconds) / 1e6);
+  const std::string line =
+      printed("epoch seconds %.2f (train %.2f, blocked %.2f, transfer %.2f), %.1f M edges/s sampled",
+              m.epoch_seconds.value_or(0), m.train_seconds.value_or(0), m.blocked_seconds.value_or(0),
+              m.transfer_seconds.value_or(0), per_second(m.edges, m.epoch_seconds) / 1e6);
+  return m.steps_before == 0 ? line : line + ", after a resume at step " + std::to_string(m.steps_before);
 }
 
 }  // namespace salient

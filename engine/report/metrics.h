@@ -18,7 +18,8 @@ struct EpochMetrics {
   int epoch = 0;          ///< from 1
   std::int64_t step = 0;  ///< optimiser steps since the run began
   std::optional<double> loss{}, train_accuracy{}, lr{};
-  Figures valid{};  ///< of the validation, if there was one
+  Figures valid{};                ///< of the validation, if there was one
+  std::int64_t steps_before = 0;  ///< of the epoch, before a resume: seconds and work leave them out; no column
   std::optional<double> epoch_seconds{}, train_seconds{}, blocked_seconds{}, transfer_seconds{};
   std::optional<double> sample_seconds{}, gather_seconds{};  ///< core-seconds, over all workers
   std::optional<double> allreduce_seconds{}, eval_seconds{};
@@ -87,7 +88,8 @@ std::string summary_line(const EpochMetrics& metrics, Metric chosen = Metric::kA
 /// Where the epoch's time went and what moved; on a GPU with the share of the time in which it computed.
 std::string detail_line(const EpochMetrics& metrics);
 
-/// "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled": a stable last line of a run.
+/// "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled": a stable last line of a run;
+/// of an epoch that was resumed with what it leaves out.
 std::string timing_line(const EpochMetrics& metrics);
 
 }  // namespace salient

@@ -50,6 +50,7 @@ EpochMetrics epoch_metrics(const EpochRecord& record, const ComputeDevice& devic
   m.loss = record.progress.partial_loss_sum / (record.loss_divisor > 0 ? record.loss_divisor : 1);
   if (record.has_accuracy) m.train_accuracy = static_cast<double>(record.progress.partial_correct) / labels;
   m.lr = record.lr;
+  m.steps_before = record.steps_before;
   m.epoch_seconds = record.seconds;
   m.train_seconds = record.times.train_seconds;
   m.allreduce_seconds = record.times.exchange_seconds;

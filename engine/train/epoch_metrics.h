@@ -21,6 +21,7 @@ struct EpochRecord {
   double loss_divisor = 1;        ///< of the sum of the losses; 0 of no step
   bool has_accuracy = true;       ///< of predictions that are right or wrong
   double lr = 0;                  ///< of the last step
+  std::int64_t steps_before = 0;  ///< of the epoch, done before a resume
   double seconds = 0;
   StepClock::Totals times{};
   LoaderStats loader{};

@@ -146,6 +146,7 @@ EpochMetrics EpochTrainer::train(TrainProgress& progress, const std::function<vo
   const Timer timer;
   objective_.start_epoch();
   model_->train();
+  const std::int64_t steps_before = progress.step_in_epoch;
   const std::size_t done = train_steps(progress, save);
   const StepClock::Totals times = clock_.totals();
   const double seconds = timer.seconds();
@@ -156,6 +157,7 @@ EpochMetrics EpochTrainer::train(TrainProgress& progress, const std::function<vo
                         .has_accuracy = run_.dataset.task != Task::kRegression,
                         // of the step before, also if no step was left after a resume
                         .lr = rate_of(done - 1, progress),
+                        .steps_before = steps_before,
                         .seconds = seconds,
                         .times = times,
                         .loader = steps_->stats()},

@@ -83,7 +83,8 @@ void set_splits(const EdgesOptions& options, const NodeTableOptions& table, cons
 }
 
 /// How one of the tables of nodes is read.
-NodeTableOptions with_times(NodeTableOptions table, const fs::path& path, const EdgesOptions& options) {
+NodeTableOptions with_columns(NodeTableOptions table, const fs::path& path, const EdgesOptions& options) {
+  if (path == options.labels && !options.label_id_column.empty()) table.id_column = options.label_id_column;
   if (path == time_table_of(options)) table.time_column = options.node_time_column;
   return table;
 }
@@ -97,8 +98,8 @@ void read_times(const EdgesOptions& options, const NodeTableOptions& table, cons
   }
   if (options.node_time_column.empty()) return;
   const fs::path path = time_table_of(options);
-  graph.node_times = read_time_column(path, with_times(table, path, options), path != options.features, graph.num_nodes,
-                                      [&](std::string_view id) { return index.find(id); });
+  graph.node_times = read_time_column(path, with_columns(table, path, options), path != options.features,
+                                      graph.num_nodes, [&](std::string_view id) { return index.find(id); });
 }
 
 /// One import: what the files say, and the graph that it becomes.
@@ -147,7 +148,7 @@ class EdgesImport {
            Topic::kLabelColumn);
   }
 
-  NodeTableOptions table_of(const fs::path& path) const { return with_times(table_, path, options_); }
+  NodeTableOptions table_of(const fs::path& path) const { return with_columns(table_, path, options_); }
 
   /// As the table of features has them, else the edges.
   IdKind kind_of_ids() const {

@@ -77,6 +77,8 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
               "a column of the nodes or the labels, which are not given");
   check_field(found, options.targets.empty() || (!chooses_labels && options.label_column.empty()), "target",
               "instead of options that say what a label is");
+  check_field(found, options.label_id_column.empty() || is_text_table(options.labels), "label-id-column",
+              "of a table of labels in text, which is not given");
   check_field(found, options.unlabelled.empty() || has_nodes || is_text_table(options.labels), "unlabelled",
               "of labels in text, which are not given");
   const bool are_columns =

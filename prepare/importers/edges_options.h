@@ -30,6 +30,7 @@ struct EdgesOptions {
   WeightMap weight_map = WeightMap::kNone;
   std::optional<Repeats> repeats{};         ///< see RawGraph
   std::string id_column{}, label_column{};  ///< of tables of nodes, see NodeTableOptions
+  std::string label_id_column{};            ///< of `labels`; "" = id_column
   std::filesystem::path node_times{};       ///< an array; or
   std::string node_time_column{};           ///< of the table of features, or else of labels: it is no feature
   std::vector<std::string> targets{};       ///< columns of values to be predicted, see read_targets()

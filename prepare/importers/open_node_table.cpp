@@ -65,7 +65,7 @@ bool choose_columns(NodeTable& table, const std::vector<std::string>& first, con
     table.id = 0;
     return (first[0] == options.id_column && !is_number(first[0])) || usual_column(first, kIdNames);
   }
-  table.id = chosen_column(options.id_column, first, table.file, is_named);
+  table.id = chosen_column(options.id_column, first, table.file, is_named, Topic::kLabelColumn);
   table.time = chosen_column(options.time_column, first, table.file, is_named, Topic::kTableColumn);
   const bool wants_any = wanted == Wanted::kLabels || wanted == Wanted::kLabelledFeatures;
   if (wants_any) is_named |= choose_targets(table, first, options);

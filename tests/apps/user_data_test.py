@@ -217,6 +217,23 @@ class UserData(unittest.TestCase):
         self.assertNotIn(said, named.stderr)
         self.assertIn("nodes           3,", named.stdout)
 
+    def test_each_table_may_call_its_ids_otherwise(self):
+        (self.folder / "e.csv").write_text("source,target\n10,20\n20,30\n")
+        (self.folder / "x.csv").write_text("age,customer\n31,10\n45,20\n52,30\n")
+        (self.folder / "y.csv").write_text("segment,client\nred,30\nblue,10\nred,20\n")
+        tables = ["edges", "--edges", "e.csv", "--features", "x.csv", "--labels", "y.csv", "--label-column", "segment",
+                  "--id-column", "customer", "--out", "D"]
+        refused = self.prepare(*tables, expect=65)
+        self.assertIn('y.csv: has no column "customer"; it has: "segment", "client"', refused.stderr)
+        self.assertIn("choose it with --id-column, --label-column or --label-id-column", refused.stderr)
+        self.prepare(*tables, "--label-id-column", "client")
+        ids, labels = (list(npy.read(self.folder / "D" / name).values)
+                       for name in ("original_ids.npy", "labels.npy"))
+        self.assertEqual(dict(zip(ids, labels)), {10: 0, 20: 1, 30: 1})
+        self.assertIn("--label-id-column: of a table of labels",
+                      self.prepare("edges", "--edges", "e.csv", "--label-id-column", "client", "--out", "E",
+                                   expect=2).stderr)
+
     def test_ogbs_layout_takes_the_same_choices_of_labels(self):
         write_ogb_csv(self.folder / "gaps", 20, bytes(40), labels=(2, 5))
         self.assertIn("labels go up to 5: read as 6 classes, of which 2 have nodes; --compact-labels reads 2 classes",

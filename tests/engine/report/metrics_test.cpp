@@ -110,6 +110,10 @@ TEST(Metrics, TheTimingLineIsStable) {
                              .edges = 23'932'000};
   EXPECT_EQ(timing_line(metrics),
             "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled");
+  metrics.steps_before = 7;
+  EXPECT_EQ(timing_line(metrics),
+            "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled, "
+            "after a resume at step 7");
 }
 
 }  // namespace
