@@ -189,6 +189,11 @@ void add_rows(BenchReport& report, const HostRates& host) {
 
 std::vector<NodeId> SamplingCase::seeds_of(std::uint32_t batch) const {
   std::vector<NodeId> seeds;
+  if (!train.empty()) {
+    const auto size = static_cast<std::size_t>(batch_size);
+    const auto taken = train.subspan(batch * size % (train.size() - size + 1), size);
+    return {taken.begin(), taken.end()};
+  }
   for (int i = 0; i < batch_size; ++i)
     seeds.push_back(static_cast<NodeId>(
         (std::uint64_t{batch} * static_cast<std::uint64_t>(batch_size) + static_cast<std::uint64_t>(i)) * 2654435761u %

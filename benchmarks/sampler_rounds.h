@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/csr_graph.h"
@@ -17,8 +18,9 @@ struct SamplingCase {
   int batch_size = 1024;
   int batches = 20;  ///< per thread and round
   int rounds = 7;
+  std::span<const NodeId> train{};  ///< nodes that seeds are taken from; empty: all nodes
 
-  /// Seeds of one batch, scattered over the ids.
+  /// Seeds of one batch, scattered over the ids; of training nodes as many neighbouring ones.
   std::vector<NodeId> seeds_of(std::uint32_t batch) const;
 };
 

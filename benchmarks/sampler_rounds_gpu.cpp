@@ -11,29 +11,51 @@
 namespace salient {
 namespace {
 
+/// Where the parts of a sample go, one behind the other.
+struct Places {
+  NodeId* nodes = nullptr;
+  std::vector<MfgMemory::Hop> hops{};
+  std::vector<TypedHopMemory> typed_hops{};
+  std::vector<LocalId*> nodes_of_type{};
+
+  /// @return  how many values that are
+  std::size_t place(const MfgShape& shape, LocalId* const memory) {
+    LocalId* at = memory;
+    const auto next = [&at](LocalId count) { return std::exchange(at, at + count); };
+    *this = {.nodes = reinterpret_cast<NodeId*>(next(shape.num_nodes))};
+    for (std::size_t h = 0; h < shape.hops.size(); ++h) {
+      const MfgShape::Hop& hop = shape.hops[h];
+      const bool is_typed = !shape.typed_hops.empty();
+      LocalId* const indptr = next((is_typed ? shape.typed_hops[h].num_rows : hop.num_dst) + 1);
+      hops.push_back({indptr, next(hop.num_edges)});
+      if (!is_typed) continue;
+      const TypedHopShape& types = shape.typed_hops[h];
+      LocalId* const row_begin = next(hop.num_dst + 1);
+      LocalId* const row_dst = next(types.num_rows);
+      typed_hops.push_back({row_begin, row_dst, next(types.relation_begin.back())});
+    }
+    for (const LocalId count : shape.num_nodes_of_type) nodes_of_type.push_back(next(count));
+    return static_cast<std::size_t>(at - memory);
+  }
+};
+
 /// One thread's sampler, and where its batches go.
 struct Worker {
   std::unique_ptr<BatchSampler> sampler{};
   PinnedBuffer<LocalId> memory{};
+  Places places{};
 
   /// @return edges and nodes
   std::pair<std::size_t, std::size_t> sample(const SamplingCase& sampling, std::uint32_t batch) {
     const MfgShape& shape = sampler->sample(sampling.seeds_of(batch), {1, 0, batch});
-    std::size_t count = static_cast<std::size_t>(shape.num_nodes), num_edges = 0;
-    for (const MfgShape::Hop& hop : shape.hops) {
-      num_edges += static_cast<std::size_t>(hop.num_edges);
-      count += static_cast<std::size_t>(hop.num_dst) + 1;
-    }
-    count += num_edges;
-    LocalId* at = count <= memory.capacity() ? memory.data() : memory.reserve(2 * count);
-    auto* const nodes = reinterpret_cast<NodeId*>(at);
-    at += shape.num_nodes;
-    std::vector<MfgMemory::Hop> hops;
-    for (const MfgShape::Hop& hop : shape.hops) {
-      hops.push_back({at, at + hop.num_dst + 1});
-      at += hop.num_dst + 1 + hop.num_edges;
-    }
-    sampler->copy_to({nodes, hops});
+    const std::size_t count = places.place(shape, memory.data());
+    if (count > memory.capacity()) (void)places.place(shape, memory.reserve(2 * count));
+    sampler->copy_to({.nodes = places.nodes,
+                      .hops = places.hops,
+                      .typed_hops = places.typed_hops,
+                      .nodes_of_type = places.nodes_of_type});
+    std::size_t num_edges = 0;
+    for (const MfgShape::Hop& hop : shape.hops) num_edges += static_cast<std::size_t>(hop.num_edges);
     return {num_edges, static_cast<std::size_t>(shape.num_nodes)};
   }
 };

@@ -36,8 +36,8 @@ struct StepsOptions {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, StepsOptions>
 void visit_fields(Self& self, Visit&& field) {
-  field("models", self.models, "which models, of sage,gcn,sage-ri,gin,gat,gatv2");
-  field("graph", self.graph, "a data set, or synthetic:NAME[:SCALE]");
+  field("models", self.models, "which models, of sage,gcn,sage-ri,gin,gat,gatv2; of a typed graph rgcn,rsage,rgat,hgt");
+  field("graph", self.graph, "a data set, or synthetic:NAME[:SCALE]; mag and igbh are typed");
   field("rounds", self.rounds, "trainings of each row, in turns");
   field("kernels", self.kernels,
         "list the kernels of a step; of a resident one its parts and their share of a ceiling");
@@ -157,7 +157,8 @@ int bench_steps(Arguments arguments) {
   const int cores = num_usable_cores();
   const MachineOptions& machine = models.front().machine;
   const auto device = ComputeDevice::choose(machine.device, 0, machine.threads > 0 ? machine.threads : cores);
-  const Dataset dataset = without_evaluation(open_named_dataset(own.graph, models.front().data.root));
+  const Dataset dataset = without_evaluation(
+      open_named_dataset(own.graph, models.front().data.root, FeatureFile::kNeeded, GraphKind::kAny));
   const ResidentData data(dataset, device.is_cuda() ? kAllOnDevice : DataResidency{});
   BenchReport report("steps", std::string(title) + ", " + own.graph + ", on " + device.name(),
                      {kMedianEpoch,

@@ -61,6 +61,8 @@ struct TypeLayout {
   std::size_t x_begin = 0;    ///< int32 [num_nodes + 1]
   std::size_t x_columns = 0;  ///< int32 [num_values] ascending in each row
   std::size_t x = 0;          ///< feature_type [num_nodes, feature_dim], of kCsr [num_values]; from write() on
+  NodeId first = 0;           ///< the id of row 0 of the type's table
+  std::size_t x_rows = 0;     ///< kDevice, dense: uint32 [num_nodes] rows of the table, which the device writes
 };
 
 /// The parts of a batch in its slab. Their offsets are the same on host and device, so one copy moves all. Every part
@@ -84,7 +86,8 @@ struct BatchLayout {
   LocalId num_values = 0;          ///< kCsr: of all rows; an upper bound until BatchMaker::write(), exact afterwards
   std::size_t x_begin = 0;         ///< kCsr: int32 [N + 1]; row i is values begin[i] .. begin[i + 1]
   std::size_t x_columns = 0;       ///< kCsr: int32 [num_values] ascending in each row
-  std::size_t x = 0;               ///< feature_type [N, feature_dim], of kCsr [num_values]; from write() on
+  std::size_t x = 0;               ///< feature_type [N, feature_dim], of kCsr [num_values]; from write() on. Of a typed
+                                   ///< graph until then where x of the types begins
   std::size_t prepared_bytes = 0;  ///< that workers write and the copy moves, from the slab's start; an upper bound
                                    ///< until BatchMaker::write(), exact afterwards
   std::size_t bytes = 0;           ///< of the whole slab; more than prepared_bytes if the device writes x

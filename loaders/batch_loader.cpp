@@ -92,7 +92,7 @@ struct BatchLoader::Impl {
         num_slots(static_cast<std::size_t>(options.num_slots)),
         max_delivered(static_cast<std::size_t>(std::max(num_device_slabs(options.num_slots) - 1, options.num_held))),
         max_in_flight(num_slots - max_delivered),
-        ring(options.to_device ? make_device_ring(num_slots, max_delivered + 1, options.data.device_rows) : nullptr),
+        ring(options.to_device ? make_device_ring(num_slots, max_delivered + 1, options.data) : nullptr),
         makers(dataset, options) {
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
   }

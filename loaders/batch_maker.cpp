@@ -44,9 +44,13 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
   require((residency_ == Residency::kCached) == (cached_ != nullptr), "a cache where the features are cached");
   require((residency_ == Residency::kPartitioned) == (part_ != nullptr), "a part where the features are partitioned");
   require((cached_ == nullptr && part_ == nullptr) || row_of.empty(), "caches and parts know nodes by their ids");
-  require(residency_ == Residency::kHost || !dataset.has_sparse_features(), "sparse rows are in host memory");
-  require(!dataset.types.is_typed() || (residency_ == Residency::kHost && (row_of.empty() || has_one_table(dataset))),
-          "rows of the types of a typed graph are in host memory, in the order of its nodes");
+  const bool is_typed = dataset.types.is_typed();
+  require(residency_ == Residency::kHost || is_typed || !dataset.has_sparse_features(),
+          "sparse rows are in host memory");
+  require(!is_typed || residency_ == Residency::kHost ||
+              (residency_ == Residency::kDevice && data.type_rows.size() == dataset.types.node_types.size()),
+          "rows of the types of a typed graph are in host memory, or those of each type on the device");
+  require(!is_typed || row_of.empty() || has_one_table(dataset), "rows of types are in the order of their nodes");
   require(residency_ == Residency::kDevice || dataset.has_sparse_features() ||
               dataset.features.row_bytes == dataset.feature_row_bytes(),
           "feature rows are feature_dim wide");

@@ -20,10 +20,9 @@
 namespace salient {
 namespace {
 
-/// Samplers on the GPU know no slots yet, and find a node's loops in ascending rows alone.
-CsrGraph plain(CsrGraph host) {
+/// Samplers on the GPU find a node's loops in ascending rows alone.
+CsrGraph ascending(CsrGraph host) {
   require(host.entries.times.empty(), "rows of a graph on the GPU ascend by neighbour");
-  require(host.slots == nullptr, "a graph on the GPU is a plain one");
   return host;
 }
 
@@ -110,15 +109,19 @@ struct DeviceGraph::Arrays {
   std::size_t num_nodes = 0;
   DeviceArray<EdgeOffset> begins{};  // null of a whole graph
   std::unique_ptr<ColdEntries> cold{};
+  const SlotTable* slots = nullptr;  // the host's, of a typed graph
 };
 
 DeviceGraph::DeviceGraph(CsrGraph host)
-    : arrays_(new Arrays{upload_array("row bounds to the GPU", plain(host).indptr),
-                         upload_array("graph to the GPU", host.indices), host.num_nodes()}) {}
+    : arrays_(new Arrays{.indptr = upload_array("row bounds to the GPU", ascending(host).indptr),
+                         .indices = upload_array("graph to the GPU", host.indices),
+                         .num_nodes = host.num_nodes(),
+                         .slots = host.slots}) {}
 
 DeviceGraph::DeviceGraph(CsrGraph host, const GraphTiers& tiers) : arrays_(new Arrays{}) {
   Arrays& to = *arrays_;
-  to.num_nodes = plain(host).num_nodes();
+  require(host.slots == nullptr, "a graph in tiers is a plain one");
+  to.num_nodes = ascending(host).num_nodes();
   to.cold = std::make_unique<ColdEntries>(tiers);
   to.indptr = upload_array("row bounds to the GPU", host.indptr);
   to.indices =
@@ -138,7 +141,7 @@ DeviceCsr DeviceGraph::csr() const {
 }
 
 std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(SamplingRule rule) const {
-  return std::make_unique<DeviceSampler>(csr(), std::move(rule));
+  return std::make_unique<DeviceSampler>(csr(), std::move(rule), arrays_->slots);
 }
 
 }  // namespace salient

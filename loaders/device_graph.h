@@ -18,11 +18,12 @@ struct DeviceCsr;
 class DeviceGraph {
  public:
   /// Copies the graph to the current device, as DeviceFeatures does. Blocks until done; shows progress.
-  /// @param host  host memory, such as a file mapping.
+  /// @param host  host memory, such as a file mapping; slots of a typed graph outlive this.
   /// @throws Error{kDeviceMemory} if it does not fit; Error{kNoDevice} in a CPU build.
   explicit DeviceGraph(CsrGraph host);
 
-  /// The same of hot rows alone; cold ones are copied to pinned host memory, which the GPU reads by itself.
+  /// The same of hot rows of a plain graph alone; cold ones are copied to pinned host memory, which the GPU reads by
+  /// itself.
   /// @param tiers   of `host`
   /// @throws also Error{kHostMemory}
   DeviceGraph(CsrGraph host, const GraphTiers& tiers);
@@ -47,9 +48,12 @@ constexpr std::int64_t tiered_bounds_bytes(std::size_t num_nodes) {
 }
 
 /// The most bytes of scratch memory of a sampler whose largest hop has so many destinations and entries: 32 per item
-/// for the hash table, 24 for other arrays.
-inline std::int64_t device_sampler_bytes(std::int64_t num_dst, std::int64_t num_edges) {
-  return with_growth((num_dst + num_edges) * (32 + 24));
+/// for the hash table, 24 for other arrays. Of a typed graph 28 more, for lists by type and wider ranks, and 64 for
+/// each of its rows: where it is, its entries, and the lists by relation.
+/// @param num_slot_rows  of the hop; 0 of a plain graph
+inline std::int64_t device_sampler_bytes(std::int64_t num_dst, std::int64_t num_edges, std::int64_t num_slot_rows = 0) {
+  const std::int64_t per_item = 32 + 24 + (num_slot_rows > 0 ? 28 : 0);
+  return with_growth((num_dst + num_edges) * per_item + num_slot_rows * 64);
 }
 
 }  // namespace salient

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "core/cuda/device_buffer.h"
 #include "core/error.h"
 #include "loaders/gather_rows.h"
+#include "loaders/type_rows.h"
 
 namespace salient {
 namespace {
@@ -33,8 +35,8 @@ struct DeviceSlab {
 
 class CudaDeviceRing final : public DeviceRing {
  public:
-  CudaDeviceRing(std::size_t num_host_slabs, std::size_t num_device_slabs, RowTable features)
-      : features_(features), laps_(num_host_slabs) {
+  CudaDeviceRing(std::size_t num_host_slabs, std::size_t num_device_slabs, const ResidentView& data)
+      : features_(data.device_rows), type_features_(data.type_rows), laps_(num_host_slabs) {
     cuda_check(cudaGetDevice(&device_));
     for (std::size_t s = 0; s < num_device_slabs; ++s) slabs_.emplace_back(stream_.get());
   }
@@ -120,12 +122,27 @@ class CudaDeviceRing final : public DeviceRing {
   /// What the device has to do with x.
   void gather(const BatchLayout& layout, std::byte* memory) const {
     if (is_x_from_host(layout.residency)) return;
+    if (!layout.types.empty()) return gather_types(layout, memory);
     const bool is_cached = layout.residency == Residency::kCached;
     const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
     const RowTable missed{memory + layout.x_missed, is_cached ? num_nodes : 0, features_.row_bytes};
     const std::size_t rows = is_cached ? layout.x_rows : layout.nodes;
     gather_features(features_, missed, reinterpret_cast<const NodeId*>(memory + rows), num_nodes, memory + layout.x,
                     stream_.get());
+  }
+
+  /// Of dense rows; sparse ones came with the copy.
+  void gather_types(const BatchLayout& layout, std::byte* memory) const {
+    for (std::size_t t = 0; t < layout.types.size(); ++t) {
+      const TypeLayout& type = layout.types[t];
+      if (type.feature_dim == 0 || type.feature_layout != FeatureLayout::kDense) continue;
+      const auto count = static_cast<std::size_t>(type.num_nodes);
+      auto* const rows = reinterpret_cast<NodeId*>(memory + type.x_rows);
+      find_type_rows(reinterpret_cast<const NodeId*>(memory + layout.nodes),
+                     reinterpret_cast<const LocalId*>(memory + type.nodes), count, type.first, rows, stream_.get());
+      const RowTable none{memory, 0, type_features_[t].row_bytes};
+      gather_features(type_features_[t], none, rows, count, memory + type.x, stream_.get());
+    }
   }
 
   void use_device() const { cuda_check(cudaSetDevice(device_)); }
@@ -138,7 +155,8 @@ class CudaDeviceRing final : public DeviceRing {
                         static_cast<std::int64_t>(lap.batch));
   }
 
-  const RowTable features_;  // on the device; empty if batches bring theirs
+  const RowTable features_;                        // on the device; empty if batches bring theirs
+  const std::span<const RowTable> type_features_;  // likewise, of a typed graph
   int device_ = 0;
   CudaStream stream_;
   std::vector<Lap> laps_;                     // by pinned slab
@@ -154,8 +172,8 @@ class CudaDeviceRing final : public DeviceRing {
 }  // namespace
 
 std::unique_ptr<DeviceRing> make_device_ring(std::size_t num_host_slabs, std::size_t num_device_slabs,
-                                             RowTable features) {
-  return std::make_unique<CudaDeviceRing>(num_host_slabs, num_device_slabs, features);
+                                             const ResidentView& data) {
+  return std::make_unique<CudaDeviceRing>(num_host_slabs, num_device_slabs, data);
 }
 
 }  // namespace salient

@@ -8,7 +8,7 @@
 
 #include "loaders/batch.h"
 #include "loaders/host_slab.h"
-#include "store/row_table.h"
+#include "loaders/residency.h"
 
 struct CUstream_st;
 
@@ -50,8 +50,9 @@ class DeviceRing : public PagePinner {
 
 /// On the current device. @throws Error{kNoDevice} in a CPU build.
 ///
-/// @param features  rows in device memory, for batches laid out with Residency::kDevice or kCached; outlive the ring.
+/// @param data  with the rows in device memory, for batches laid out with Residency::kDevice or kCached; outlive the
+///              ring.
 std::unique_ptr<DeviceRing> make_device_ring(std::size_t num_host_slabs, std::size_t num_device_slabs,
-                                             RowTable features = {});
+                                             const ResidentView& data = {});
 
 }  // namespace salient

@@ -4,7 +4,7 @@
 
 namespace salient {
 
-std::unique_ptr<DeviceRing> make_device_ring(std::size_t, std::size_t, RowTable) {
+std::unique_ptr<DeviceRing> make_device_ring(std::size_t, std::size_t, const ResidentView&) {
   fail(ErrorKind::kNoDevice, "no batches in GPU memory: this is a build without CUDA", Topic::kDevice);
 }
 

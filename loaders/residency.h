@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "core/enum_names.h"
 #include "loaders/cached_nodes.h"
@@ -19,7 +20,8 @@ class PartRows;
 /// In which memory the feature rows are, and hence what gathers those of a batch.
 enum class Residency : std::uint8_t {
   kHost,         ///< host memory: a worker writes x into the slab
-  kDevice,       ///< GPU memory: the GPU gathers x from `nodes` after the copy; x crosses no bus
+  kDevice,       ///< GPU memory: the GPU gathers x from `nodes` after the copy; x crosses no bus. Of a typed graph
+                 ///< the rows of all types that are dense; a worker writes the sparse ones
   kCached,       ///< host memory, some rows in GPU memory too: a worker writes the others, the GPU assembles x
   kSharded,      ///< GPU memory, a part of the rows on each GPU of the host; to batches the same as kDevice
   kPartitioned,  ///< host memory of all ranks together: a worker writes the rows that its rank holds, the other ranks
@@ -73,6 +75,7 @@ struct DataResidency {
 struct ResidentView {
   Residency features = Residency::kHost;  ///< of sharded rows kDevice: batches see no difference
   RowTable device_rows{};                 ///< kDevice: all rows; kCached: those of `cached`, by NodeSet::index_of()
+  std::span<const RowTable> type_rows{};  ///< kDevice of a typed graph: [types] instead; empty where rows are not dense
   const NodeSet* cached = nullptr;        ///< kCached: nodes whose rows are in GPU memory
   const PartRows* part = nullptr;         ///< kPartitioned: rows in this rank's host memory
   const DeviceGraph* graph = nullptr;     ///< null: the host samples

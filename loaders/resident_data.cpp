@@ -118,7 +118,15 @@ ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residenc
                            std::unique_ptr<Shards> shards, const RankOfRun& rank)
     : shards_(std::move(shards)) {
   require((residency.features == Residency::kSharded) == (shards_ != nullptr), "shards where features are sharded");
-  if (residency.features == Residency::kDevice) features_.emplace(dataset.features);
+  const bool is_typed = dataset.types.is_typed();
+  if (residency.features == Residency::kDevice && !is_typed) features_.emplace(dataset.features);
+  if (residency.features == Residency::kDevice && is_typed) {
+    for (const FeatureTable& table : dataset.type_features) {
+      const bool is_dense = table.rows.row_bytes > 0;
+      if (is_dense) type_features_.emplace_back(table.rows);
+      type_rows_.push_back(is_dense ? type_features_.back().table() : RowTable{});
+    }
+  }
   if (residency.features == Residency::kCached) cache_ = make_cache(dataset, residency, plan);
   if (shards_ && residency.cached_rows > 0) near_ = make_copies(dataset, residency, plan, *shards_);
   if (residency.features == Residency::kPartitioned) part_ = make_part(dataset, residency, plan, rank);
@@ -131,6 +139,10 @@ ResidentView ResidentData::view() const {
     view.features = Residency::kDevice;
     view.device_rows = shards_ ? shards_->table() : features_->table();
     if (near_) view.device_rows.near = near_->rows();
+  }
+  if (!type_rows_.empty()) {
+    view.features = Residency::kDevice;
+    view.type_rows = type_rows_;
   }
   if (cache_) {
     view.features = Residency::kCached;

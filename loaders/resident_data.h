@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "loaders/device_features.h"
 #include "loaders/device_graph.h"
@@ -45,6 +46,8 @@ class ResidentData {
 
  private:
   std::optional<DeviceFeatures> features_;
+  std::vector<DeviceFeatures> type_features_{};  ///< of a typed graph, those that are dense
+  std::vector<RowTable> type_rows_{};            ///< [types] of a typed graph
   std::unique_ptr<FeatureCache> cache_;
   std::unique_ptr<Shards> shards_;
   std::unique_ptr<NearCopies> near_;  ///< null: all sharded rows are read where they are

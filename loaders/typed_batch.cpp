@@ -32,11 +32,19 @@ void place_dense(BatchLayout& layout, TypeLayout& type) {
       layout.add(bytes_of(type.num_nodes, static_cast<std::size_t>(type.feature_dim) * size_of(type.feature_type)));
 }
 
-/// The end of all parts but x.
-std::size_t begin_of_features(const BatchLayout& layout) {
-  for (const TypeLayout& type : layout.types)
-    if (type.feature_dim > 0) return type.feature_layout == FeatureLayout::kCsr ? type.x_begin : type.x;
-  return layout.bytes;
+/// Whether the device writes x of the type.
+bool is_gathered_on_device(const BatchLayout& layout, const TypeLayout& type) {
+  return layout.residency == Residency::kDevice && type.feature_layout == FeatureLayout::kDense;
+}
+
+/// Behind all that the copy moves: what the device writes.
+void place_device_parts(BatchLayout& layout) {
+  layout.x = layout.prepared_bytes = layout.bytes;
+  for (TypeLayout& type : layout.types) {
+    if (type.feature_dim == 0 || !is_gathered_on_device(layout, type)) continue;
+    type.x_rows = layout.add(bytes_of(type.num_nodes, sizeof(NodeId)));
+    place_dense(layout, type);
+  }
 }
 
 }  // namespace
@@ -47,8 +55,9 @@ bool has_one_table(const Dataset& dataset) {
 }
 
 void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& layout) {
-  require(layout.residency == Residency::kHost, "features of a typed graph are in host memory");
   const bool is_one_table = has_one_table(dataset);
+  require(layout.residency == Residency::kHost || (layout.residency == Residency::kDevice && !is_one_table),
+          "features of a typed graph are in host memory, or those of each type on the device");
   if (!is_one_table) layout.feature_dim = 0;
   layout.feature_layout = FeatureLayout::kDense;
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
@@ -65,11 +74,13 @@ void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& lay
                             .nodes = layout.add(bytes_of(num_nodes)),
                             .feature_dim = features.dim,
                             .feature_type = gathered_type(features.type),
-                            .feature_layout = features.layout});
+                            .feature_layout = features.layout,
+                            .first = static_cast<NodeId>(dataset.slots->node_begin[t])});
   }
+  const std::size_t begin_of_features = layout.bytes;  // from there write_features() places them anew
   for (std::size_t t = 0; t < layout.types.size(); ++t) {
     TypeLayout& type = layout.types[t];
-    if (type.feature_dim == 0) continue;
+    if (type.feature_dim == 0 || is_gathered_on_device(layout, type)) continue;
     if (type.feature_layout == FeatureLayout::kDense) {
       place_dense(layout, type);
     } else {
@@ -77,8 +88,13 @@ void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& lay
       place_values(layout, type, most_values(dataset.type_features[t].sparse, type.num_nodes));
     }
   }
-  layout.x = is_one_table ? layout.add(bytes_of(layout.num_nodes, dataset.gathered_row_bytes())) : layout.bytes;
-  layout.prepared_bytes = layout.bytes;
+  if (is_one_table) {
+    layout.x = layout.add(bytes_of(layout.num_nodes, dataset.gathered_row_bytes()));
+    layout.prepared_bytes = layout.bytes;
+    return;
+  }
+  place_device_parts(layout);
+  layout.x = begin_of_features;
 }
 
 const TypedBatchWriter::Memory& TypedBatchWriter::memory_in(const BatchLayout& layout, std::byte* slab) {
@@ -105,15 +121,14 @@ void TypedBatchWriter::write_sparse(const SparseRowTable& table, BatchLayout& la
 
 void TypedBatchWriter::write_features(BatchLayout& layout, std::byte* slab) {
   const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
-  layout.bytes = begin_of_features(layout);
+  layout.bytes = layout.x;
   for (std::size_t t = 0; t < layout.types.size(); ++t) {
     TypeLayout& type = layout.types[t];
-    if (type.feature_dim == 0) continue;
+    if (type.feature_dim == 0 || is_gathered_on_device(layout, type)) continue;
     const FeatureTable& table = dataset_->type_features[t];
     const auto* const numbers = reinterpret_cast<const LocalId*>(slab + type.nodes);
-    const auto first = static_cast<NodeId>(dataset_->slots->node_begin[t]);
     rows_.resize(static_cast<std::size_t>(type.num_nodes));
-    std::transform(numbers, numbers + type.num_nodes, rows_.begin(), [&](LocalId i) { return nodes[i] - first; });
+    std::transform(numbers, numbers + type.num_nodes, rows_.begin(), [&](LocalId i) { return nodes[i] - type.first; });
     if (type.feature_layout == FeatureLayout::kCsr) {
       write_sparse(table.sparse, layout, type, slab);
     } else {
@@ -121,7 +136,7 @@ void TypedBatchWriter::write_features(BatchLayout& layout, std::byte* slab) {
       gather_features(table.rows, rows_.data(), rows_.size(), slab + type.x);
     }
   }
-  layout.x = layout.prepared_bytes = layout.bytes;
+  place_device_parts(layout);
 }
 
 }  // namespace salient

@@ -15,8 +15,9 @@ namespace salient {
 bool has_one_table(const Dataset& dataset);
 
 /// Adds the parts of types and relations behind the others; x of sparse rows has room for the longest. x of the batch
-/// as a whole there is where has_one_table(), as in batches of plain graphs.
-/// @param mfg  with its typed parts   @throws Error{kInternal} for features that are not in host memory
+/// as a whole there is where has_one_table(), as in batches of plain graphs. Where features are on the device, x of
+/// dense rows comes last, behind all that is copied.
+/// @param mfg  with its typed parts   @throws Error{kInternal} for other residencies than kHost and kDevice
 void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& layout);
 
 /// One worker's memory to write them.
@@ -31,7 +32,8 @@ class TypedBatchWriter {
   };
   const Memory& memory_in(const BatchLayout& layout, std::byte* slab);
 
-  /// Gathers x of all types, and places the parts of sparse ones as near as their values allow.
+  /// Gathers x of all types, but for what the device gathers, and places the parts of sparse ones as near as their
+  /// values allow.
   /// @param slab  with ids and nodes by type
   /// Oracle: gather_features_reference() by type
   void write_features(BatchLayout& layout, std::byte* slab);

@@ -1,44 +1,33 @@
 // sampler/device_hop.cu - see device_hop.h.
 //
-// Work split  a thread per destination where draws depend on each other, else a thread per entry; grid stride.
+// Work split  a thread per row where draws depend on each other, else a thread per entry; grid stride.
 // Access      row bounds, entries and slots are random reads of 8, 4 and 8 bytes: what limits it. Ids and slots of a
 //             batch stay in the L2 cache, entries of the graph do not. Rows in pinned host memory are read over the
 //             bus, 32 bytes an entry: what limits those is the translation of addresses.
 // Sync        none inside a kernel but the two atomics of a slot; every result is independent of their order.
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-
-#include <algorithm>
-#include <cub/device/device_scan.cuh>
-
-#include "core/cuda/cuda.h"
 #include "sampler/device_hop.h"
+
+#include "sampler/device_launch.cuh"
 #include "sampler/labor_entries.h"
-#include "sampler/neighbor_sampler.h"
 
 namespace salient {
 namespace {
 
-constexpr int kBlockSize = 256;
-constexpr std::int64_t kMaxBlocks = 1 << 16;  // kernels stride past this; it bounds the launch, not the work
-constexpr NodeId kFree = 0xFFFFFFFF;          // never an id
+constexpr NodeId kFree = 0xFFFFFFFF;  // never an id
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-__device__ std::int64_t first_index() { return std::int64_t{blockIdx.x} * kBlockSize + threadIdx.x; }
-__device__ std::int64_t index_stride() { return std::int64_t{gridDim.x} * kBlockSize; }
-
+template <class Rows>
 struct CountKept {
   DeviceCsr graph;
-  std::uint32_t limit;  // 2^32 - 1 = none
-  bool always_limit;    // with replacement: the limit, however short the row is
-  const NodeId* dst;
-  LocalId num_dst;
+  Draw draw;
+  Rows rows;
+  LocalId num_rows;
 
   __device__ std::int64_t operator()(LocalId i) const {
-    if (i >= num_dst) return 0;
-    const std::uint32_t degree = graph.degree(dst[i]);
-    return always_limit && degree > 0 ? limit : min(degree, limit);
+    if (i >= num_rows) return 0;
+    const HopRow row = rows.at(i);
+    return kept_of_row(graph.degree(row.row), row.fanout, draw);
   }
 };
 
@@ -47,44 +36,29 @@ __global__ void __launch_bounds__(kBlockSize)
   for (std::int64_t i = first_index(); i < count; i += index_stride()) indptr[i] = static_cast<LocalId>(offsets[i]);
 }
 
-/// A limited fanout: first which entries of the row, by the same draws as on the host, then the entries themselves.
+/// Limited fanouts. Single parameters instead of structs, as __restrict__ does not reach into a struct.
+template <class Rows>
 __global__ void __launch_bounds__(kBlockSize)
-    pick_kernel(DeviceCsr graph, HopRule rule, const NodeId* __restrict__ dst, LocalId num_dst,
+    pick_kernel(DeviceCsr graph, BatchKey key, Draw draw, Rows rows, LocalId num_rows,
                 const std::int64_t* __restrict__ offsets, NodeId* __restrict__ kept) {
-  for (std::int64_t i = first_index(); i < num_dst; i += index_stride()) {
-    const NodeId node = dst[i];
-    const std::uint32_t degree = graph.degree(node);
+  for (std::int64_t i = first_index(); i < num_rows; i += index_stride()) {
+    const HopRow row = rows.at(static_cast<LocalId>(i));
+    if (row.fanout == kAllNeighbors) continue;
     const auto count = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
-    const NodeId* const row = graph.row(node);
-    NodeId* const out = kept + offsets[i];
-    Draws draws(rule.key, rule.hop, node);
-    if (rule.draw == Draw::kWithReplacement) {
-      for (std::uint32_t k = 0; k < count; ++k) out[k] = row[draws.below(k, degree)];
-    } else if (count == degree) {
-      for (std::uint32_t k = 0; k < count; ++k) out[k] = row[k];
-    } else {
-      for (std::uint32_t k = 0; k < count; ++k) {  // Floyd, see neighbor_sampler.cpp
-        const std::uint32_t last = degree - count + k, choice = draws.below(k, last + 1);
-        bool taken = false;
-        for (std::uint32_t j = 0; j < k; ++j) taken |= out[j] == choice;
-        out[k] = taken ? last : choice;
-      }
-      for (std::uint32_t k = 0; k < count; ++k) out[k] = row[out[k]];
-    }
+    pick_by_number(graph.row(row.row), graph.degree(row.row), count, draw == Draw::kWithReplacement,
+                   Draws(key, row.word, row.dst), kept + offsets[i]);
   }
 }
 
 /// All neighbours: a thread per entry, as rows may be long.
+template <class Rows>
 __global__ void __launch_bounds__(kBlockSize)
-    whole_rows_kernel(DeviceCsr graph, const NodeId* __restrict__ dst, LocalId num_dst,
-                      const std::int64_t* __restrict__ offsets, LocalId num_edges, NodeId* __restrict__ kept) {
+    whole_rows_kernel(DeviceCsr graph, Rows rows, LocalId num_rows, const std::int64_t* __restrict__ offsets,
+                      LocalId num_edges, NodeId* __restrict__ kept) {
   for (std::int64_t e = first_index(); e < num_edges; e += index_stride()) {
-    LocalId low = 0, high = num_dst;  // the row of e: the last whose offset is not above e
-    while (high - low > 1) {
-      const LocalId middle = low + (high - low) / 2;
-      (offsets[middle] <= e ? low : high) = middle;
-    }
-    kept[e] = graph.row(dst[low])[e - offsets[low]];
+    const LocalId i = last_not_above(LocalId{0}, num_rows, e, [offsets](LocalId at) { return offsets[at]; });
+    const HopRow row = rows.at(i);
+    if (row.fanout == kAllNeighbors) kept[e] = graph.row(row.row)[e - offsets[i]];
   }
 }
 
@@ -121,6 +95,18 @@ struct IsNewId {
   }
 };
 
+struct RowsOfNewId {
+  IsNewId is_new;
+  DeviceSlots slots;
+  const NodeId* kept;
+
+  __device__ std::uint64_t operator()(LocalId e) const {
+    return is_new(e) != 0 ? nodes_and_rows::one_node(slots.num_slots_of(kept[e])) : 0;
+  }
+};
+
+IsNewId is_new_id(const DeviceHop& hop) { return {hop.table.slots, hop.slot_of, hop.num_dst, hop.num_edges}; }
+
 /// Single parameters instead of a DeviceHop, as __restrict__ does not reach into a struct.
 __global__ void __launch_bounds__(kBlockSize)
     append_kernel(LocalId num_dst, const NodeId* __restrict__ kept, const std::uint32_t* __restrict__ slot_of,
@@ -130,6 +116,22 @@ __global__ void __launch_bounds__(kBlockSize)
     if (rank[e] == rank[e + 1]) continue;
     const LocalId number = num_dst + rank[e];
     nodes[number] = kept[e];
+    table.slots[slot_of[e]].number = static_cast<std::uint32_t>(number);
+  }
+}
+
+/// The same, and the rows of new nodes. Single parameters, see above.
+__global__ void __launch_bounds__(kBlockSize)
+    append_slots_kernel(LocalId num_dst, LocalId num_rows, const NodeId* __restrict__ kept,
+                        const std::uint32_t* __restrict__ slot_of, const std::uint64_t* __restrict__ ranks,
+                        LocalId num_edges, DeviceIdTable table, NodeId* __restrict__ nodes,
+                        LocalId* __restrict__ row_begin) {
+  for (std::int64_t e = first_index(); e < num_edges; e += index_stride()) {
+    const LocalId before = nodes_and_rows::nodes(ranks[e]);
+    if (before == nodes_and_rows::nodes(ranks[e + 1])) continue;
+    const LocalId number = num_dst + before;
+    nodes[number] = kept[e];
+    row_begin[number + 1] = num_rows + static_cast<LocalId>(nodes_and_rows::rows(ranks[e + 1]));
     table.slots[slot_of[e]].number = static_cast<std::uint32_t>(number);
   }
 }
@@ -164,48 +166,33 @@ __global__ void __launch_bounds__(kBlockSize) degrees_kernel(DeviceCsr graph, co
 
 // ---- host code -------------------------------------------------------------------------------------------
 
-/// One thread per item; no launch for none.
-template <class... Parameters, class... Arguments>
-void launch(std::int64_t num_items, cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arguments) {
-  if (num_items == 0) return;  // CUDA refuses a grid of zero blocks
-  const auto blocks = static_cast<unsigned>(std::min(kMaxBlocks, (num_items + kBlockSize - 1) / kBlockSize));
-  kernel<<<blocks, kBlockSize, 0, stream>>>(arguments...);
-  cuda_check(cudaGetLastError());
-}
-
-/// sums[i] = value_of(0) + ... + value_of(i - 1), for i in [0, count).
-template <class Sum, class ValueOf>
-void exclusive_sum(const ValueOf& value_of, LocalId count, Sum* sums, DeviceBuffer<std::byte>& scratch,
-                   cudaStream_t stream) {
-  const auto values = thrust::make_transform_iterator(thrust::counting_iterator<LocalId>(0), value_of);
-  std::size_t bytes = 0;
-  cuda_check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, values, sums, count, stream));
-  cuda_check(cub::DeviceScan::ExclusiveSum(scratch.reserve(bytes), bytes, values, sums, count, stream));
+void number_all(const DeviceHop& hop, LocalId* indices, cudaStream_t stream) {
+  launch(hop.num_edges, stream, number_kernel, hop.slot_of, hop.num_edges, hop.table, indices);
 }
 
 }  // namespace
 
 void scan_kept(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, DeviceBuffer<std::byte>& scratch,
                cudaStream_t stream) {
-  const bool always_limit = keeps_fanout_of_any_row(rule.fanout, rule.draw);
-  const CountKept count_kept{graph, static_cast<std::uint32_t>(rule.fanout), always_limit, hop.dst, hop.num_dst};
-  exclusive_sum(count_kept, hop.num_dst + 1, hop.offsets, scratch, stream);
+  with_rows(rule, hop, [&]<class Rows>(const Rows& rows) {
+    exclusive_sum(CountKept<Rows>{graph, rule.draw, rows, hop.num_rows}, hop.num_rows + 1, hop.offsets, scratch,
+                  stream);
+  });
 }
 
 void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, LocalId* indptr,
                   cudaStream_t stream) {
-  const std::int64_t num_offsets = std::int64_t{hop.num_dst} + 1;
+  const std::int64_t num_offsets = std::int64_t{hop.num_rows} + 1;
   launch(num_offsets, stream, narrow_kernel, hop.offsets, num_offsets, indptr);
-  if (rule.fanout == kAllNeighbors)
-    return launch(hop.num_edges, stream, whole_rows_kernel, graph, hop.dst, hop.num_dst, hop.offsets, hop.num_edges,
-                  hop.kept);
-  switch (rule.draw) {
-    case Draw::kLabor: return pick_labor_entries(graph, rule, hop, stream);
-    case Draw::kUniform:
-    case Draw::kWithReplacement:
-      return launch(hop.num_dst, stream, pick_kernel, graph, rule, hop.dst, hop.num_dst, hop.offsets, hop.kept);
-    case Draw::kWeighted: break;  // DeviceSampler has no such rule
-  }
+  if (rule.draw == Draw::kLabor && rule.whole != WholeRows::kAll) return pick_labor_entries(graph, rule, hop, stream);
+  with_rows(rule, hop, [&]<class Rows>(const Rows& rows) {
+    if (rule.whole != WholeRows::kAll)
+      launch(hop.num_rows, stream, pick_kernel<Rows>, graph, rule.key, rule.draw, rows, hop.num_rows, hop.offsets,
+             hop.kept);
+    if (rule.whole != WholeRows::kNone)
+      launch(hop.num_edges, stream, whole_rows_kernel<Rows>, graph, rows, hop.num_rows, hop.offsets, hop.num_edges,
+             hop.kept);
+  });
 }
 
 void claim_slots(const DeviceHop& hop, cudaStream_t stream) {
@@ -214,14 +201,24 @@ void claim_slots(const DeviceHop& hop, cudaStream_t stream) {
 }
 
 void rank_new_ids(const DeviceHop& hop, DeviceBuffer<std::byte>& scratch, cudaStream_t stream) {
-  exclusive_sum(IsNewId{hop.table.slots, hop.slot_of, hop.num_dst, hop.num_edges}, hop.num_edges + 1, hop.rank, scratch,
-                stream);
+  exclusive_sum(is_new_id(hop), hop.num_edges + 1, hop.rank, scratch, stream);
+}
+
+void rank_new_ids(const DeviceHop& hop, const DeviceSlots& slots, DeviceBuffer<std::byte>& scratch,
+                  cudaStream_t stream) {
+  exclusive_sum(RowsOfNewId{is_new_id(hop), slots, hop.kept}, hop.num_edges + 1, hop.ranks, scratch, stream);
 }
 
 void number_entries(const DeviceHop& hop, NodeId* nodes, LocalId* indices, cudaStream_t stream) {
   launch(hop.num_edges, stream, append_kernel, hop.num_dst, hop.kept, hop.slot_of, hop.rank, hop.num_edges, hop.table,
          nodes);
-  launch(hop.num_edges, stream, number_kernel, hop.slot_of, hop.num_edges, hop.table, indices);
+  number_all(hop, indices, stream);
+}
+
+void number_entries(const DeviceHop& hop, NodeId* nodes, LocalId* row_begin, LocalId* indices, cudaStream_t stream) {
+  launch(hop.num_edges, stream, append_slots_kernel, hop.num_dst, hop.num_rows, hop.kept, hop.slot_of, hop.ranks,
+         hop.num_edges, hop.table, nodes, row_begin);
+  number_all(hop, indices, stream);
 }
 
 void read_degrees(const DeviceCsr& graph, const NodeId* nodes, LocalId num_nodes, NodeDegree* degrees,

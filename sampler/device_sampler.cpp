@@ -5,16 +5,27 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/cuda/cuda.h"
 #include "core/cuda/device_buffer.h"
 #include "core/cuda/pinned_buffer.h"
 #include "core/error.h"
+#include "sampler/device_mfg_types.h"
 #include "sampler/id_map.h"
 
 namespace salient {
 namespace {
+
+void require_rule(const SamplingRule& rule, const SlotTable* slots) {
+  require(are_fanouts(rule.fanouts), "a fanout is in [1, 2^16), or -1 for all");
+  require(are_relation_fanouts(rule), "a relation's fanouts are one for each hop, in [0, 2^16), or -1 for all");
+  require(
+      rule.relation_fanouts.empty() || (slots != nullptr && rule.relation_fanouts.size() == slots->relations.size()),
+      "every relation of a typed graph has fanouts, or none has");
+  require(has_device_draw(rule.draw), "the GPU has this draw");
+}
 
 struct HopArrays {
   explicit HopArrays(cudaStream_t stream) : indptr(stream), indices(stream) {}
@@ -24,12 +35,19 @@ struct HopArrays {
 }  // namespace
 
 struct DeviceSampler::Impl {
-  Impl(DeviceCsr csr, SamplingRule of_hops) : graph(csr), rule(std::move(of_hops)) {
-    require(are_fanouts(rule.fanouts), "a fanout is in [1, 2^16), or -1 for all");
-    require(has_device_draw(rule.draw), "the GPU has this draw");
+  Impl(DeviceCsr csr, SamplingRule of_hops, const SlotTable* slots_of_nodes) : graph(csr), rule(std::move(of_hops)) {
+    require_rule(rule, slots_of_nodes);
     cuda_check(cudaGetDevice(&device));
     for (std::size_t h = 0; h < rule.fanouts.size(); ++h) arrays.emplace_back(stream.get());
     shape.hops.resize(rule.fanouts.size());
+    if (slots_of_nodes != nullptr) types.emplace(*slots_of_nodes, rule, stream.get());
+  }
+
+  HopRule rule_of(std::size_t hop, BatchKey key) const {
+    HopRule of_hop{rule.fanouts[hop], rule.draw, key, static_cast<std::uint32_t>(hop)};
+    of_hop.whole = of_hop.fanout == kAllNeighbors ? WholeRows::kAll : WholeRows::kNone;
+    if (types) types->set_fanouts(of_hop);
+    return of_hop;
   }
 
   void use_device() const { cuda_check(cudaSetDevice(device)); }  // a worker's thread may have another
@@ -59,6 +77,7 @@ struct DeviceSampler::Impl {
     require(distinct.size() == seeds.size(), "seeds are distinct");
     std::ranges::copy(seeds, pinned_seeds.reserve(seeds.size()));
     nodes.reserve(seeds.size());
+    if (types) types->start(seeds);
     if (seeds.empty()) return;
     cuda_check(
         cudaMemcpyAsync(nodes.data(), pinned_seeds.data(), seeds.size_bytes(), cudaMemcpyHostToDevice, stream.get()));
@@ -72,12 +91,31 @@ struct DeviceSampler::Impl {
     return {slots.data(), std::countr_zero(size)};
   }
 
+  /// Ranks what is new. @return  how many nodes that are
+  LocalId rank_new(DeviceHop& hop) {
+    const auto size = static_cast<std::size_t>(hop.num_edges) + 1;
+    if (types) {
+      hop.ranks = ranks.reserve(size);
+      rank_new_ids(hop, types->slots(), scratch, stream.get());
+      return types->add_nodes(hop.num_dst, read(hop.ranks + hop.num_edges));
+    }
+    hop.rank = rank.reserve(size);
+    rank_new_ids(hop, scratch, stream.get());
+    return read(hop.rank + hop.num_edges);
+  }
+
   /// @return the number of nodes known after the hop
   LocalId sample_hop(const HopRule& hop_rule, LocalId num_dst, HopArrays& result, MfgShape::Hop& sizes) {
     const auto count = static_cast<std::size_t>(num_dst);
-    DeviceHop hop{.dst = nodes.data(), .offsets = offsets.reserve(count + 1), .num_dst = num_dst};
+    DeviceHop hop{.dst = nodes.data(), .num_dst = num_dst, .num_rows = num_dst};
+    if (types) {
+      hop.rows = types->list_rows(nodes.data(), num_dst);
+      hop.num_rows = types->num_rows();
+    }
+    const auto num_rows = static_cast<std::size_t>(hop.num_rows);
+    hop.offsets = offsets.reserve(num_rows + 1);
     scan_kept(graph, hop_rule, hop, scratch, stream.get());
-    const std::int64_t total = read(hop.offsets + num_dst);
+    const std::int64_t total = read(hop.offsets + hop.num_rows);
     if (total + num_dst > std::numeric_limits<LocalId>::max())
       fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop", Topic::kBatch);
     const auto size = static_cast<std::size_t>(total);
@@ -85,17 +123,28 @@ struct DeviceSampler::Impl {
     hop.num_edges = static_cast<LocalId>(total);
     hop.kept = kept.reserve(size);
     hop.slot_of = slot_of.reserve(size);
-    hop.rank = rank.reserve(size + 1);
-    pick_entries(graph, hop_rule, hop, result.indptr.reserve(count + 1), stream.get());
+    pick_entries(graph, hop_rule, hop, result.indptr.reserve(num_rows + 1), stream.get());
     hop.table = make_table(count + size);
     claim_slots(hop, stream.get());
-    rank_new_ids(hop, scratch, stream.get());
-    const LocalId num_src = num_dst + read(hop.rank + hop.num_edges);
+    const LocalId num_src = num_dst + rank_new(hop);
 
     nodes.reserve(static_cast<std::size_t>(num_src), count);  // moves what hop.dst points at
-    number_entries(hop, nodes.data(), result.indices.reserve(size), stream.get());
+    LocalId* const indices = result.indices.reserve(size);
+    if (types)
+      number_entries(hop, nodes.data(), types->row_begin(), indices, stream.get());
+    else
+      number_entries(hop, nodes.data(), indices, stream.get());
     sizes = {num_dst, num_src, hop.num_edges};
     return num_src;
+  }
+
+  /// The typed parts of the shape, and the lists that copy_to() copies.
+  void list_types() {
+    std::vector<const LocalId*> indptr;
+    for (const HopArrays& hop : arrays) indptr.push_back(hop.indptr.data());
+    types->list(nodes.data(), shape, indptr);
+    wait();
+    types->count(shape);
   }
 
   void copy(void* to, const void* from, std::size_t bytes) {
@@ -114,6 +163,7 @@ struct DeviceSampler::Impl {
   DeviceBuffer<NodeId> nodes{stream.get()};  // of the batch so far
   std::vector<HopArrays> arrays{};           // the seeds' own hop first
   DeviceBuffer<NodeDegree> degrees{stream.get()};
+  std::optional<DeviceMfgTypes> types{};  // of a typed graph
   MfgShape shape{};
 
   // Scratch of one hop; see device_hop.h.
@@ -121,12 +171,13 @@ struct DeviceSampler::Impl {
   DeviceBuffer<NodeId> kept{stream.get()};
   DeviceBuffer<std::uint32_t> slot_of{stream.get()};
   DeviceBuffer<LocalId> rank{stream.get()};
+  DeviceBuffer<std::uint64_t> ranks{stream.get()};
   DeviceBuffer<DeviceIdTable::Slot> slots{stream.get()};
   DeviceBuffer<std::byte> scratch{stream.get()};
 };
 
-DeviceSampler::DeviceSampler(DeviceCsr graph, SamplingRule rule)
-    : impl_(std::make_unique<Impl>(graph, std::move(rule))) {}
+DeviceSampler::DeviceSampler(DeviceCsr graph, SamplingRule rule, const SlotTable* slots)
+    : impl_(std::make_unique<Impl>(graph, std::move(rule), slots)) {}
 DeviceSampler::~DeviceSampler() = default;
 
 const MfgShape& DeviceSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
@@ -136,9 +187,9 @@ const MfgShape& DeviceSampler::sample(std::span<const NodeId> seeds, BatchKey ke
   auto num_nodes = static_cast<LocalId>(seeds.size());
   const std::size_t num_hops = self.rule.fanouts.size();
   for (std::size_t h = 0; h < num_hops; ++h)
-    num_nodes = self.sample_hop({self.rule.fanouts[h], self.rule.draw, key, static_cast<std::uint32_t>(h)}, num_nodes,
-                                self.arrays[h], self.shape.hops[num_hops - 1 - h]);
+    num_nodes = self.sample_hop(self.rule_of(h, key), num_nodes, self.arrays[h], self.shape.hops[num_hops - 1 - h]);
   self.shape.num_nodes = num_nodes;
+  if (self.types) self.list_types();
   return self.shape;
 }
 
@@ -146,6 +197,7 @@ void DeviceSampler::copy_to(const MfgMemory& memory) {
   Impl& self = *impl_;
   self.use_device();
   self.copy(memory.nodes, self.nodes.data(), static_cast<std::size_t>(self.shape.num_nodes) * sizeof(NodeId));
+  require(memory.degrees == nullptr || !self.types, "degrees are of the nodes of a plain graph");
   if (memory.degrees != nullptr) {
     const auto num_nodes = static_cast<std::size_t>(self.shape.num_nodes);
     NodeDegree* const degrees = self.degrees.reserve(num_nodes);
@@ -156,9 +208,11 @@ void DeviceSampler::copy_to(const MfgMemory& memory) {
   for (std::size_t h = 0; h < num_hops; ++h) {
     const MfgShape::Hop& sizes = self.shape.hops[num_hops - 1 - h];
     const MfgMemory::Hop& to = memory.hops[num_hops - 1 - h];
-    self.copy(to.indptr, self.arrays[h].indptr.data(), (static_cast<std::size_t>(sizes.num_dst) + 1) * sizeof(LocalId));
+    const LocalId num_rows = self.types ? self.shape.typed_hops[num_hops - 1 - h].num_rows : sizes.num_dst;
+    self.copy(to.indptr, self.arrays[h].indptr.data(), (static_cast<std::size_t>(num_rows) + 1) * sizeof(LocalId));
     self.copy(to.indices, self.arrays[h].indices.data(), static_cast<std::size_t>(sizes.num_edges) * sizeof(LocalId));
   }
+  if (self.types) self.types->copy_to(self.shape, memory);
   self.wait();
 }
 

@@ -1,4 +1,4 @@
-// sampler/device_sampler.h - uniform multi-hop neighbour sampling on the GPU. In a CUDA build only.
+// sampler/device_sampler.h - multi-hop neighbour sampling on the GPU, of plain and typed graphs. In a CUDA build only.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,14 @@ namespace salient {
 class DeviceSampler final : public BatchSampler {
  public:
   /// @param graph  device memory, outlives the sampler. The rest as NeighborSampler.
-  DeviceSampler(DeviceCsr graph, SamplingRule rule);
+  /// @param slots  of a typed graph, in host memory; outlives the sampler
+  DeviceSampler(DeviceCsr graph, SamplingRule rule, const SlotTable* slots = nullptr);
   ~DeviceSampler() override;
   DeviceSampler(const DeviceSampler&) = delete;
   DeviceSampler& operator=(const DeviceSampler&) = delete;
 
-  /// As NeighborSampler::sample(). Waits for the device twice per hop, as sizes decide what is launched next.
+  /// As NeighborSampler::sample(). Waits for the device twice per hop, as sizes decide what is launched next; of typed
+  /// graphs once more.
   /// @throws also Error{kDeviceMemory}
   /// Cost:    about ten launches per hop; bound by random reads of device memory, see device_hop.cu.
   /// Oracle:  reference_sample().

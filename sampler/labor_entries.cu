@@ -4,7 +4,7 @@
 // says which value the last kept entry has there, until all entries that begin like it are kept; mostly after one or
 // two. Ranks are computed anew in each pass: that is cheaper than to keep them.
 //
-// Work split  a warp per destination, a lane per entry; grid stride.
+// Work split  a warp per row, a lane per entry; grid stride.
 // Access      a row is read in order, 128 bytes at a time.
 // Limit       arithmetic: 20 multiplications an entry and pass.
 // Sync        none beyond the warp.
@@ -36,9 +36,15 @@ struct Cut {
   int shift = 0;
 };
 
-__device__ std::uint64_t rank_of(const HopRule& rule, NodeId neighbor) {
-  return std::uint64_t{shared_number(rule.key, rule.hop, neighbor)} << 32 | neighbor;
-}
+/// Of which hop and slot the shared numbers are.
+struct Numbers {
+  BatchKey key;
+  std::uint32_t word;
+
+  __device__ std::uint64_t rank_of(NodeId neighbor) const {
+    return std::uint64_t{shared_number(key, word, neighbor)} << 32 | neighbor;
+  }
+};
 
 /// The value at which the sum of `counts` reaches `wanted`, and the sum before it.
 __device__ void find_digit(const std::uint32_t* counts, std::uint32_t wanted, int lane, std::uint32_t& digit,
@@ -61,7 +67,7 @@ __device__ void find_digit(const std::uint32_t* counts, std::uint32_t wanted, in
 }
 
 /// @param counts  [kDigits] shared memory of this warp
-__device__ Cut find_cut(const Row& row, const HopRule& rule, std::uint32_t* counts, int lane) {
+__device__ Cut find_cut(const Row& row, const Numbers& numbers, std::uint32_t* counts, int lane) {
   Cut cut{.num_equal = row.count, .shift = 64};
   for (bool is_found = false; !is_found && cut.shift > 0;) {
     for (int i = lane; i < kDigits; i += kWarp) counts[i] = 0;
@@ -69,7 +75,7 @@ __device__ Cut find_cut(const Row& row, const HopRule& rule, std::uint32_t* coun
     const bool is_first = cut.shift == 64;
     const int shift = cut.shift - kDigitBits;
     for (std::uint32_t e = static_cast<std::uint32_t>(lane); e < row.degree; e += kWarp) {
-      const std::uint64_t start = rank_of(rule, row.entries[e]) >> shift;
+      const std::uint64_t start = numbers.rank_of(row.entries[e]) >> shift;
       if (is_first || start >> kDigitBits == cut.start) atomicAdd(&counts[start & (kDigits - 1)], 1u);
     }
     __syncwarp();
@@ -82,13 +88,13 @@ __device__ Cut find_cut(const Row& row, const HopRule& rule, std::uint32_t* coun
   return cut;
 }
 
-__device__ void write_kept(const Row& row, const Cut& cut, const HopRule& rule, int lane, NodeId* out) {
+__device__ void write_kept(const Row& row, const Cut& cut, const Numbers& numbers, int lane, NodeId* out) {
   const unsigned lanes_before = (1u << lane) - 1;
   std::uint32_t num_kept = 0, num_equal = 0;
   for (std::uint32_t first = 0; first < row.degree; first += kWarp) {
     const std::uint32_t e = first + static_cast<std::uint32_t>(lane);
     const NodeId neighbor = e < row.degree ? row.entries[e] : 0;
-    const std::uint64_t start = rank_of(rule, neighbor) >> cut.shift;
+    const std::uint64_t start = numbers.rank_of(neighbor) >> cut.shift;
     const bool is_equal = e < row.degree && start == cut.start;
     const unsigned equals = __ballot_sync(kAllLanes, is_equal);
     const bool is_among_first = num_equal + __popc(equals & lanes_before) < cut.num_equal;
@@ -100,19 +106,21 @@ __device__ void write_kept(const Row& row, const Cut& cut, const HopRule& rule, 
   }
 }
 
+template <class Rows>
 __global__ void __launch_bounds__(kWarp* kWarps)
-    labor_kernel(DeviceCsr graph, HopRule rule, const NodeId* __restrict__ dst, LocalId num_dst,
-                 const std::int64_t* __restrict__ offsets, NodeId* __restrict__ kept) {
+    labor_kernel(DeviceCsr graph, BatchKey key, Rows rows, LocalId num_rows, const std::int64_t* __restrict__ offsets,
+                 NodeId* __restrict__ kept) {
   __shared__ std::uint32_t counts[kWarps][kDigits];
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * kWarps + warp; i < num_dst; i += std::int64_t{gridDim.x} * kWarps) {
-    const NodeId node = dst[i];
-    const Row row{graph.row(node), graph.degree(node), static_cast<std::uint32_t>(offsets[i + 1] - offsets[i])};
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kWarps + warp; i < num_rows; i += std::int64_t{gridDim.x} * kWarps) {
+    const HopRow at = rows.at(static_cast<LocalId>(i));
+    const Row row{graph.row(at.row), graph.degree(at.row), static_cast<std::uint32_t>(offsets[i + 1] - offsets[i])};
+    const Numbers numbers{key, at.word};
     NodeId* const out = kept + offsets[i];
-    if (row.count < row.degree)
-      write_kept(row, find_cut(row, rule, counts[warp], lane), rule, lane, out);
-    else
+    if (row.count == row.degree)
       for (std::uint32_t e = static_cast<std::uint32_t>(lane); e < row.degree; e += kWarp) out[e] = row.entries[e];
+    else if (row.count > 0)
+      write_kept(row, find_cut(row, numbers, counts[warp], lane), numbers, lane, out);
   }
 }
 
@@ -121,9 +129,12 @@ __global__ void __launch_bounds__(kWarp* kWarps)
 // ---- host code -------------------------------------------------------------------------------------------
 
 void pick_labor_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, cudaStream_t stream) {
-  if (hop.num_dst == 0) return;  // CUDA refuses a grid of zero blocks
-  const auto blocks = static_cast<unsigned>(std::min(kMaxBlocks, (std::int64_t{hop.num_dst} + kWarps - 1) / kWarps));
-  labor_kernel<<<blocks, kWarp * kWarps, 0, stream>>>(graph, rule, hop.dst, hop.num_dst, hop.offsets, hop.kept);
+  if (hop.num_rows == 0) return;  // CUDA refuses a grid of zero blocks
+  const auto blocks = static_cast<unsigned>(std::min(kMaxBlocks, (std::int64_t{hop.num_rows} + kWarps - 1) / kWarps));
+  with_rows(rule, hop, [&]<class Rows>(const Rows& rows) {
+    labor_kernel<Rows>
+        <<<blocks, kWarp * kWarps, 0, stream>>>(graph, rule.key, rows, hop.num_rows, hop.offsets, hop.kept);
+  });
   cuda_check(cudaGetLastError());
 }
 

@@ -5,7 +5,7 @@
 
 namespace salient {
 
-/// kept[offsets[i] .. offsets[i + 1]) = the neighbours of dst[i] that Draw::kLabor keeps. Enqueues on `stream`
+/// kept[offsets[i] .. offsets[i + 1]) = the neighbours of row i that Draw::kLabor keeps. Enqueues on `stream`
 /// and returns.
 /// Cost:      two to three passes over each row that is longer than the fanout, nearly always from the L2 cache after
 ///            the first.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/enum_names.h"
+#include "core/philox.h"
 
 namespace salient {
 
@@ -67,7 +68,9 @@ inline bool are_relation_fanouts(const SamplingRule& rule) {
 
 /// What stands in the place of the hop's number in all draws for slot k of a node of a typed graph: slot 0 draws what a
 /// plain graph draws. @param hop  below 2^16
-constexpr std::uint32_t word_of_slot(std::uint32_t hop, std::uint32_t slot) { return hop + 65536 * slot; }
+SALIENT_HOST_DEVICE constexpr std::uint32_t word_of_slot(std::uint32_t hop, std::uint32_t slot) {
+  return hop + 65536 * slot;
+}
 
 /// Whether a fanout is kept in full however short the row is, if it has entries.
 constexpr bool keeps_fanout_of_any_row(int fanout, Draw draw) {

@@ -15,18 +15,26 @@ constexpr int kProbes = 3;
 
 void take_larger(std::int64_t& bytes, std::int64_t other) { bytes = std::max(bytes, other); }
 
+/// Sparse rows come from the host; of typed graphs those of each type may be on the GPU.
+bool may_be_in(const Dataset& dataset, Residency features) {
+  if (features == Residency::kHost) return true;
+  return dataset.types.is_typed() ? features == Residency::kDevice : !dataset.has_sparse_features();
+}
+
 void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset, Degrees degrees) {
   for (const auto& [features, name] : names_of(Residency{})) {
-    if ((dataset.has_sparse_features() || dataset.types.is_typed()) && features != Residency::kHost) continue;
+    if (!may_be_in(dataset, features)) continue;
     const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, degrees);
     BatchNeed::Slab& slab = need.slab_of[static_cast<std::size_t>(features)];
     take_larger(slab.host_bytes, static_cast<std::int64_t>(with_growth(layout.prepared_bytes)));
     take_larger(slab.device_bytes, static_cast<std::int64_t>(with_growth(layout.bytes)));
   }
   std::int64_t num_edges = 0;
-  for (const MfgShape::Hop& hop : mfg.hops) {
+  for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
+    const MfgShape::Hop& hop = mfg.hops[h];
+    const LocalId num_slot_rows = mfg.typed_hops.empty() ? 0 : mfg.typed_hops[h].num_rows;
     num_edges += hop.num_edges;
-    take_larger(need.device_sampler_bytes, device_sampler_bytes(hop.num_dst, hop.num_edges));
+    take_larger(need.device_sampler_bytes, device_sampler_bytes(hop.num_dst, hop.num_edges, num_slot_rows));
   }
   take_larger(need.host_sampler_bytes, host_sampler_bytes(mfg.num_nodes, num_edges));
 }

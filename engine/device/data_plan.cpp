@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/number_text.h"
+#include "engine/device/typed_data.h"
 #include "loaders/batch_loader.h"
 #include "loaders/device_graph.h"
 #include "loaders/exchange_depth.h"
@@ -51,6 +52,8 @@ bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& resi
          (request.graph && residency.features != Residency::kCached);
 }
 
+std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int64_t>(dataset.feature_bytes()); }
+
 /// Why the host samples, whatever fits; "" = the GPU can.
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
   if (!has_device_draw(needs.sampling.rule.draw)) return "neighbours are drawn by " + name_of(needs.sampling.rule.draw);
@@ -58,16 +61,15 @@ std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& nee
 }
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
-  if (dataset.has_sparse_features() && residency.features != Residency::kHost) return false;
-  if (dataset.types.is_typed() && residency != DataResidency{}) return false;
+  if (dataset.types.is_typed() ? !is_possible_of_types(residency, dataset)
+                               : dataset.has_sparse_features() && residency.features != Residency::kHost)
+    return false;
   if (residency.features == Residency::kSharded && request.num_shards == 1 && !request.features) return false;
   if (residency.features == Residency::kPartitioned && !request.features) return false;
   if (residency.graph == GraphResidency::kDevice && !is_wanted_on_gpu(request, residency, dataset)) return false;
   return request.features.value_or(residency.features) == residency.features &&
          request.graph.value_or(residency.graph) == residency.graph;
 }
-
-std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int64_t>(dataset.feature_bytes()); }
 
 /// "12 %"
 std::string percent(std::size_t part, std::size_t whole) {
@@ -96,7 +98,9 @@ bool is_all_on_device(const DataResidency& residency) {
 /// All of them on this GPU, or a part.
 void add_features(DataPlan& plan, const Dataset& dataset, int num_shards) {
   const auto bytes = static_cast<std::size_t>(feature_bytes(dataset));
-  if (plan.residency.features == Residency::kDevice) add_line(plan, {"features", 0, feature_bytes(dataset)});
+  const std::int64_t on_device = device_feature_bytes(dataset);
+  if (plan.residency.features == Residency::kDevice)
+    add_line(plan, {on_device < feature_bytes(dataset) ? "dense features" : "features", 0, on_device});
   if (plan.residency.features == Residency::kSharded)
     add_line(plan, {"features, one of " + std::to_string(num_shards) + " parts", 0,
                     static_cast<std::int64_t>(shard_bytes(bytes, num_shards))});
@@ -239,15 +243,11 @@ MemoryLine libraries_line(bool on_gpu) {
 DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free) {
   const Residency without_gpu = request.features.value_or(Residency::kHost);
-  if (dataset.types.is_typed() && without_gpu != Residency::kHost)
-    fail(ErrorKind::kUsage, name_of(without_gpu) + " feature rows were asked for; those of " + dataset.name +
-                                ", whose graph has node types, stay in host memory");
-  if (dataset.types.is_typed() && request.graph == GraphResidency::kDevice)
-    fail(ErrorKind::kUsage, "the graph in GPU memory was asked for; that of " + dataset.name +
-                                ", which has node types, is sampled by the host");
-  if (dataset.has_sparse_features() && without_gpu == Residency::kPartitioned)
+  if (dataset.types.is_typed()) check_request_of_types(request, dataset, is_limited(request, dataset));
+  const bool is_sparse = dataset.has_sparse_features() && !dataset.types.is_typed();
+  if (is_sparse && without_gpu == Residency::kPartitioned)
     fail(ErrorKind::kUsage, "partitioned feature rows were asked for; sparse ones, as this data set's, are not");
-  if (dataset.has_sparse_features() && without_gpu != Residency::kHost)
+  if (is_sparse && without_gpu != Residency::kHost)
     fail(ErrorKind::kUsage,
          "feature rows in GPU memory were asked for; sparse ones, as this data set's, stay in host "
          "memory, and a store of dense ones would not");
@@ -300,8 +300,12 @@ std::string to_text(const DataPlan& plan) {
 std::string summary_of(const DataPlan& plan, const Dataset& dataset) {
   const bool is_cached = plan.residency.features == Residency::kCached;
   const bool is_sharded = plan.residency.features == Residency::kSharded;
-  return std::string(dataset.has_sparse_features() ? "sparse " : "") + "features (" +
-         gigabytes(feature_bytes(dataset)) + ") in " +
+  const bool is_in_part =  // of a typed graph
+      plan.residency.features == Residency::kDevice && device_feature_bytes(dataset) < feature_bytes(dataset);
+  const bool is_sparse = dataset.has_sparse_features() && !dataset.types.is_typed();
+  return std::string(is_sparse ? "sparse " : "") + "features (" + gigabytes(feature_bytes(dataset)) +
+         (is_in_part ? ", dense ones " + gigabytes(device_feature_bytes(dataset)) : "") + ") in " +
+         (is_in_part ? "host memory, dense ones in " : "") +
          (is_sharded                                           ? "the memory of all GPUs of the host, "
           : plan.residency.features == Residency::kDevice      ? "GPU memory, "
           : plan.residency.features == Residency::kPartitioned ? "the host memory of all ranks, "

@@ -84,9 +84,10 @@ struct DataPlan {
 /// Of a graph in part the GPU reads the other rows in pinned host memory, which must have room.
 /// Partitioned features only where they are asked for; with and without a GPU.
 /// Sparse features are always on the host, and so is the graph where draws are by weight or rows in the order of times.
+/// Of a typed graph the dense rows of all types and the graph go to the GPU as a whole, or not at all.
 /// @throws Error{kNoDevice} for a request that needs a GPU where there is none; Error{kUsage} for sparse features
-///         and graphs that are wanted elsewhere, and for fewer graph_bytes than the whole graph takes and than
-///         the bounds of its rows in tiers do
+///         and graphs that are wanted elsewhere, for parts of those of typed graphs, and for fewer graph_bytes than
+///         the whole graph takes and than the bounds of its rows in tiers do
 DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free);
 

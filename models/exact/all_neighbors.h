@@ -5,7 +5,7 @@
 
 #include "core/cuda/cuda.h"
 #include "models/resident/operands.h"
-#include "sampler/device_hop.h"
+#include "sampler/device_csr.h"
 
 namespace salient {
 

@@ -4,7 +4,8 @@
 #include <cstdint>
 
 #include "models/resident/lane.cuh"
-#include "sampler/device_hop.h"
+#include "sampler/draws.h"
+#include "sampler/sampling_rule.h"
 
 namespace salient {
 

@@ -14,7 +14,8 @@
 #include "models/describe/resident_limits.h"
 #include "models/resident/limits.h"
 #include "models/resident/seed_batch.h"
-#include "sampler/device_hop.h"
+#include "sampler/device_csr.h"
+#include "sampler/sampling_rule.h"
 
 namespace salient {
 

@@ -306,17 +306,47 @@ TEST_F(PlanResidency, PrintsItself) {
       << summary_of(found, dataset_);
 }
 
-TEST_F(PlanResidency, KeepsTypedGraphsOnTheHost) {
+/// Papers with rows, authors without.
+Dataset two_types() {
   Dataset typed = test::generated_dataset(200, 5, 4);
-  typed.types.node_types = {{.name = "paper", .count = 200}};
+  typed.types.node_types = {{.name = "paper", .count = 150}, {.name = "author", .count = 50}};
+  typed.type_features = {{.rows = typed.features}, {}};
+  return typed;
+}
+
+TEST_F(PlanResidency, PutsTypedGraphsOnTheGpuAsAWholeOrNotAtAll) {
+  const Dataset typed = two_types();
+  const auto rows = static_cast<std::int64_t>(typed.features.num_rows * typed.features.row_bytes);
+  const auto plan_of = [&](const ResidencyRequest& request, std::optional<std::int64_t> device_bytes) {
+    return plan_residency(request, typed, RunNeeds{}, {.host_bytes = kPlenty, .device_bytes = device_bytes});
+  };
+  constexpr DataResidency kAll{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
+  const DataPlan plan = plan_of({}, kPlenty);
+  EXPECT_EQ(plan.residency, kAll);
+  EXPECT_EQ(plan.device_bytes, rows + typed.graph.num_bytes());
+  EXPECT_EQ(plan_of({}, rows + typed.graph.num_bytes()).residency, kAll);
+  EXPECT_EQ(plan_of({}, rows + typed.graph.num_bytes() - 1).residency,
+            (DataResidency{.features = Residency::kDevice, .graph = GraphResidency::kHost}));
+  EXPECT_EQ(plan_of({}, 10).residency, DataResidency{});
+  EXPECT_EQ(plan_of({.features = Residency::kHost}, kPlenty).residency,
+            (DataResidency{.graph = GraphResidency::kDevice}));
+  EXPECT_EQ(plan_of({.features = Residency::kHost, .graph = GraphResidency::kHost}, kPlenty).residency,
+            DataResidency{});
+  EXPECT_EQ(plan_of({}, std::nullopt).residency, DataResidency{});
+  EXPECT_THROW(plan_of({.features = Residency::kDevice}, std::nullopt), Error);
+  for (const Residency asked : {Residency::kCached, Residency::kSharded, Residency::kPartitioned})
+    EXPECT_THROW(plan_of({.features = asked}, kPlenty), Error) << name_of(asked);
+  EXPECT_THROW(plan_of({.graph_bytes = 100}, kPlenty), Error);
+}
+
+TEST_F(PlanResidency, KeepsSparseRowsOfTypesInHostMemory) {
+  Dataset typed = two_types();
+  typed.type_features = {{}, {}};
   const auto plan_of = [&](const ResidencyRequest& request) {
     return plan_residency(request, typed, RunNeeds{}, {.host_bytes = kPlenty, .device_bytes = kPlenty}).residency;
   };
-  EXPECT_EQ(plan_of({}), DataResidency{});
-  EXPECT_EQ(plan_of({.features = Residency::kHost, .graph = GraphResidency::kHost}), DataResidency{});
-  for (const Residency asked : {Residency::kDevice, Residency::kCached, Residency::kSharded, Residency::kPartitioned})
-    EXPECT_THROW(plan_of({.features = asked}), Error) << name_of(asked);
-  EXPECT_THROW(plan_of({.graph = GraphResidency::kDevice}), Error);
+  EXPECT_EQ(plan_of({}), (DataResidency{.graph = GraphResidency::kDevice}));
+  EXPECT_THROW(plan_of({.features = Residency::kDevice}), Error);
 }
 
 }  // namespace

@@ -1,0 +1,154 @@
+// sampler/device_rows.h - the rows of a hop as threads of a GPU see them, and what one thread does. Needs no CUDA
+// toolkit, so that tests play the threads on the host.
+//
+// Rows of a plain graph's hop are its destinations, those of a typed graph's the slots of its destinations. Kernels are
+// templates over RowsOfNodes and RowsOfSlots: what tells them apart is where a row is, its word and its fanout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/philox.h"
+#include "core/slot_table.h"
+#include "core/types.h"
+#include "sampler/device_csr.h"
+#include "sampler/draws.h"
+#include "sampler/sampling_rule.h"
+
+namespace salient {
+
+/// The last i in [low, high) whose begin_of(i) is not above `item`; that of `low` is not. Of equal begins it finds the
+/// last: the one interval that is not empty.
+template <class Index, class Item, class BeginOf>
+SALIENT_HOST_DEVICE Index last_not_above(Index low, Index high, Item item, const BeginOf& begin_of) {
+  while (high - low > 1) {
+    const Index middle = low + (high - low) / 2;
+    if (begin_of(middle) <= item)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// The first place of [0, count) at which an item is not below another one, or `count`.
+template <class IsBelow>
+SALIENT_HOST_DEVICE LocalId first_not_below(LocalId count, const IsBelow& is_below) {
+  LocalId low = 0, high = count;
+  while (low < high) {
+    const LocalId middle = low + (high - low) / 2;
+    if (is_below(middle))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// One type of a SlotTable.
+struct DeviceNodeType {
+  std::uint64_t node_begin, slot_begin;
+  std::uint32_t num_slots, relation_begin;
+};
+
+inline std::vector<DeviceNodeType> device_types_of(const SlotTable& slots) {
+  std::vector<DeviceNodeType> types;
+  for (std::size_t t = 0; t < slots.num_types(); ++t)
+    types.push_back({slots.node_begin[t], slots.slot_begin[t], slots.num_slots[t], slots.relation_begin[t]});
+  return types;
+}
+
+/// A row of a typed hop: a slot of a destination.
+struct alignas(16) HopSlot {
+  std::uint64_t row;             ///< of the graph
+  NodeId dst;                    ///< the node whose slot it is
+  std::uint16_t slot, relation;  ///< slots of a node are far fewer than 2^16, see SlotTable
+};
+
+/// A SlotTable in device memory.
+struct DeviceSlots {
+  const DeviceNodeType* types = nullptr;     ///< [num_types]
+  const std::uint16_t* relations = nullptr;  ///< as SlotTable has them
+  int num_types = 0;
+
+  SALIENT_HOST_DEVICE int type_of(NodeId node) const {
+    return last_not_above(0, num_types, std::uint64_t{node}, [this](int t) { return types[t].node_begin; });
+  }
+  SALIENT_HOST_DEVICE std::uint32_t num_slots_of(NodeId node) const { return types[type_of(node)].num_slots; }
+  SALIENT_HOST_DEVICE HopSlot row_of(NodeId node, std::uint32_t slot) const {
+    const DeviceNodeType& type = types[type_of(node)];
+    return {type.slot_begin + (node - type.node_begin) * type.num_slots + slot, node, static_cast<std::uint16_t>(slot),
+            relations[type.relation_begin + slot]};
+  }
+};
+
+/// What a thread knows of its row.
+struct HopRow {
+  std::size_t row;     ///< of the graph
+  NodeId dst;          ///< in its draws
+  std::uint32_t word;  ///< in the place of the hop in them
+  int fanout;          ///< or kAllNeighbors; of a relation also 0
+};
+
+/// Row i is that of destination i.
+struct RowsOfNodes {
+  const NodeId* dst;
+  std::uint32_t hop;
+  int fanout;
+
+  SALIENT_HOST_DEVICE HopRow at(LocalId i) const { return {dst[i], dst[i], hop, fanout}; }
+};
+
+struct RowsOfSlots {
+  const HopSlot* rows;
+  std::uint32_t hop;
+  const int* fanouts;  ///< of the hop, by relation
+
+  SALIENT_HOST_DEVICE HopRow at(LocalId i) const {
+    const HopSlot row = rows[i];
+    return {row.row, row.dst, word_of_slot(hop, row.slot), fanouts[row.relation]};
+  }
+};
+
+/// Entries that a row keeps.
+SALIENT_HOST_DEVICE inline std::uint32_t kept_of_row(std::uint32_t degree, int fanout, Draw draw) {
+  const auto limit = static_cast<std::uint32_t>(fanout);  // kAllNeighbors becomes 2^32 - 1: no limit
+  if (draw == Draw::kWithReplacement && fanout != kAllNeighbors && degree > 0) return limit;
+  return degree < limit ? degree : limit;
+}
+
+/// First which entries of the row, by the same draws as on the host, then the entries themselves.
+/// @param count  kept_of_row()   @param out  [count]
+SALIENT_HOST_DEVICE inline void pick_by_number(const NodeId* row, std::uint32_t degree, std::uint32_t count,
+                                               bool may_repeat, Draws draws, NodeId* out) {
+  if (may_repeat) {
+    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[draws.below(k, degree)];
+  } else if (count == degree) {
+    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[k];
+  } else {
+    for (std::uint32_t k = 0; k < count; ++k) {  // Floyd, see pick.h
+      const std::uint32_t last = degree - count + k, choice = draws.below(k, last + 1);
+      bool taken = false;
+      for (std::uint32_t j = 0; j < k; ++j) taken |= out[j] == choice;
+      out[k] = taken ? last : choice;
+    }
+    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[out[k]];
+  }
+}
+
+/// A number of nodes and one of their rows, added up as one: 31 bits and 33.
+namespace nodes_and_rows {
+inline constexpr int kNodeBits = 31;
+inline constexpr std::uint64_t kMostRows = (std::uint64_t{1} << (64 - kNodeBits)) - 1;
+
+SALIENT_HOST_DEVICE constexpr std::uint64_t one_node(std::uint32_t num_rows) {
+  return std::uint64_t{num_rows} << kNodeBits | 1;
+}
+SALIENT_HOST_DEVICE constexpr LocalId nodes(std::uint64_t sum) {
+  return static_cast<LocalId>(sum & ((std::uint64_t{1} << kNodeBits) - 1));
+}
+SALIENT_HOST_DEVICE constexpr std::uint64_t rows(std::uint64_t sum) { return sum >> kNodeBits; }
+}  // namespace nodes_and_rows
+
+}  // namespace salient
