@@ -31,6 +31,7 @@ struct EdgeColumnOptions {
   std::string weight_column{}, time_column{};
   WeightMap weight_map = WeightMap::kNone;
   std::optional<Repeats> repeats{};
+  std::vector<double> edge_split{};
   NodeTimeOptions of_nodes{};
 };
 template <class Self, class Visit>
@@ -44,6 +45,9 @@ void visit_fields(Self& self, Visit&& field) {
         "of the edges: name or number of the column of their times, whole numbers or dates as 2004-04-15T12:30");
   field("repeats", self.repeats,
         "of an edge that is given again; auto: keep where edges have times, sum where they have weights, else first");
+  field("edge-split", self.edge_split,
+        "links to be predicted: fractions of the edges for training, validation and test, such as 0.8,0.1,0.1, drawn "
+        "by --rng-seed; entries of the graph are the training links alone");
   visit_fields(self.of_nodes, field);
 }
 

@@ -51,6 +51,7 @@ EdgesOptions edges_options(const EdgesArguments& given) {
           .mask = given.mask,
           .split = given.split,
           .split_by_time = given.columns.of_nodes.split_by_time,
+          .edge_split = given.columns.edge_split,
           .columns = given.columns.columns,
           .weight_column = given.columns.weight_column,
           .time_column = given.columns.time_column,

@@ -125,14 +125,15 @@ std::string set_name(const std::string& name, const WriteOptions& write) {
 
 /// What to do with a store, or what it lacks to be trained on.
 std::string next_step(const Dataset& dataset, const std::string& out, const std::string& likely_features) {
-  if (dataset.has_links)
-    return "next            salient-train --dataset " + out + " --task link --model none --decoder complex";
   const bool is_typed = dataset.types.is_typed();
+  if (dataset.has_links && is_typed)
+    return "next            salient-train --dataset " + out + " --task link --model none --decoder complex";
   if (!is_typed && dataset.feature_dim == 0 && !likely_features.empty())
     return "to train on it  give it features: call " + likely_features + " 'x.npy' if it holds them";
   const std::string features = dataset.source_kind == "npz" ? "" : "--features or ";  // else an array of the file
   if (!is_typed && dataset.feature_dim == 0)
     return "to train on it  give it features, with " + features + "--make-features";
+  if (dataset.has_links) return "next            salient-train --dataset " + out + " --task link --model sage";
   if (dataset.num_classes == 0) return "to train on it  give it labels, with --labels";
   if (dataset.train.empty()) return "to train on it  give it training nodes, with --split 0.6,0.2,0.2 or --train";
   return "next            salient-train --dataset " + out + (is_typed ? " --model rgcn" : "");

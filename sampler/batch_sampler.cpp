@@ -32,6 +32,17 @@ void HostBatchSampler::copy_to(const MfgMemory& memory) {
   if (graph_.slots != nullptr) types_.copy_to(mfg_, shape_, memory.typed_hops, memory.nodes_of_type);
 }
 
+const MfgShape& ExcludingBatchSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
+  sampler_.sample(seeds, key, *excluded_, mfg_);
+  set_shape(mfg_, shape_);
+  return shape_;
+}
+
+void ExcludingBatchSampler::copy_to(const MfgMemory& memory) {
+  copy(mfg_, memory);
+  if (memory.degrees != nullptr) read_degrees(graph_, mfg_.nodes, memory.degrees);
+}
+
 TemporalBatchSampler::TemporalBatchSampler(CsrGraph graph, SamplingRule rule, TimeRule times,
                                            std::span<const std::int64_t> node_times)
     : node_times_(node_times), sampler_(graph, std::move(rule), times) {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sampler/excluding_sampler.h"
+#include "sampler/exclusions.h"
 #include "sampler/mfg.h"
 #include "sampler/mfg_types.h"
 #include "sampler/neighbor_sampler.h"
@@ -62,6 +64,27 @@ class HostBatchSampler final : public BatchSampler {
   Mfg mfg_;
   MfgShape shape_;
   MfgTypes types_;  // of a typed graph
+};
+
+/// The same without entries that the batch must not see.
+class ExcludingBatchSampler final : public BatchSampler {
+ public:
+  /// As ExcludingSampler. @param excluded  as it is when a batch is sampled; outlives the sampler
+  ExcludingBatchSampler(CsrGraph graph, SamplingRule rule, const Exclusions& excluded)
+      : graph_(graph), excluded_(&excluded), sampler_(graph, std::move(rule)) {}
+
+  /// Oracle: reference_excluding_sample().
+  const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
+
+  /// Degrees are those of the whole graph.
+  void copy_to(const MfgMemory& memory) override;
+
+ private:
+  CsrGraph graph_;
+  const Exclusions* excluded_;
+  ExcludingSampler sampler_;
+  Mfg mfg_;
+  MfgShape shape_;
 };
 
 /// The same of what each seed's own time admits. Nodes may be there several times.

@@ -53,6 +53,16 @@ void require_countable(const CsrGraph& graph, std::span<const Key> dst, int fano
   if (num_nodes > kMost) fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop", Topic::kBatch);
 }
 
+/// Numbers the seeds, as the first. @throws Error{kInternal} unless they are distinct nodes
+inline void number_seeds(IdMap& map, const CsrGraph& graph, std::span<const NodeId> seeds) {
+  for (const NodeId seed : seeds) {
+    require(seed < graph.num_nodes(), "a seed is a node of the graph");
+    LocalId number;
+    map.number_all({&seed, 1}, &number);
+  }
+  require(map.size() == seeds.size(), "seeds are distinct");
+}
+
 class HopStages {
  protected:
   static constexpr std::size_t kBlockRows = 256;

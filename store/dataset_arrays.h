@@ -117,7 +117,8 @@ void visit_arrays(Data& dataset, const GraphSize& size, Visit&& visit) {
     for (std::size_t s = 0; s < kLinkArrays.size(); ++s) {
       const auto& [ends, relations] = kLinkArrays[s];
       visit(DatasetArray{ends.file, kSplits, ends, {kAnyLength, 2}}, dataset.links[s].ends);
-      visit(DatasetArray{relations.file, kSplits, relations, {kAnyLength}, ends.file}, dataset.links[s].relations);
+      if (is_typed)
+        visit(DatasetArray{relations.file, kSplits, relations, {kAnyLength}, ends.file}, dataset.links[s].relations);
     }
   if (!is_typed)
     return visit_features(dataset.features, dataset.sparse_features, dataset.feature_shape(), FeatureNames(),

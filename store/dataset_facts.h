@@ -26,7 +26,7 @@ struct DatasetFacts {
   bool has_edge_weights = false, has_edge_times = false;  ///< CsrGraph::entries
   bool has_node_times = false;                            ///< Dataset::node_times
   GraphSchema types{};     ///< of a typed graph; what is said of features above is then said of the target type's
-  bool has_links = false;  ///< to be predicted (store/link_table.h); of typed graphs alone
+  bool has_links = false;  ///< to be predicted (store/link_table.h)
   std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
   std::vector<std::string> column_names{};  ///< likewise in column_names.txt, or WordNet's vocabulary.txt
   FeatureOrigin feature_origin{};           ///< likewise

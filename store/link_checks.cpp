@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/printable.h"
+#include "store/plain_link_checks.h"
 #include "store/schema_text.h"
 #include "store/store_arrays.h"
 
@@ -37,6 +38,13 @@ bool is_entry(const Dataset& dataset, const Relation& relation, NodeId source, N
   const auto row =
       dataset.graph.row(dataset.slots->row_of(static_cast<std::size_t>(relation.dst), destination, relation.slot));
   return std::binary_search(row.begin(), row.end(), source);
+}
+
+bool is_entry(const Dataset& dataset, const LinkTable& links, std::size_t i, NodeId source, NodeId destination) {
+  if (!dataset.types.is_typed()) return is_plain_entry(dataset, source, destination);
+  const Relation& relation = relation_of(dataset, links, i);
+  const bool may_lead_back = relation.src == relation.dst || source == links.source(i);
+  return may_lead_back && is_entry(dataset, relation, source, destination);
 }
 
 std::string link_name(const Dataset& dataset, const LinkTable& links, std::size_t i) {
@@ -76,6 +84,7 @@ std::string leaks_text(const LinkLeaks& leaks, std::size_t num_links) {
 }  // namespace
 
 void check_links(const Dataset& dataset, const DatasetChecks& checks) {
+  if (!dataset.types.is_typed()) return check_plain_links(dataset, checks);
   for (std::size_t s = 0; s < dataset.links.size(); ++s) {
     const LinkTable& links = dataset.links[s];
     for (std::size_t i = 0; i < links.size(); ++i) {
@@ -98,6 +107,7 @@ void check_links(const Dataset& dataset, const DatasetChecks& checks) {
 }
 
 void verify_links(const Dataset& dataset, const DatasetChecks& checks) {
+  if (!dataset.types.is_typed()) return verify_plain_links(dataset, checks);
   refuse_repeats(dataset, checks);
   const LinkTable& links = dataset.links[kTrainLinks];
   std::vector<std::uint64_t> counts(dataset.types.relations.size());
@@ -122,12 +132,10 @@ std::array<LinkLeaks, 3> count_leaks(const Dataset& dataset) {
   for (std::size_t s = 0; s < leaks.size(); ++s) {
     const LinkTable& links = dataset.links[s];
     for (std::size_t i = 0; i < links.size(); ++i) {
-      const Relation& relation = relation_of(dataset, links, i);
       const NodeId source = links.source(i), destination = links.destination(i);
-      leaks[s].reversed_in_training +=
-          relation.src == relation.dst && source != destination && is_entry(dataset, relation, destination, source);
+      leaks[s].reversed_in_training += source != destination && is_entry(dataset, links, i, destination, source);
       if (s == kTrainLinks) continue;
-      leaks[s].in_training += is_entry(dataset, relation, source, destination);
+      leaks[s].in_training += is_entry(dataset, links, i, source, destination);
       leaks[s].unseen += !is_met[source] || !is_met[destination];
     }
   }

@@ -11,11 +11,14 @@
 namespace salient {
 
 /// What opening a store checks: the relation of a link is one of the schema and no reverse, its ends are nodes of the
-/// relation's types. @throws Error{kBadData} naming file, record and rule.    Cost: every link once
+/// relation's types; of a plain graph its ends are nodes.
+/// @throws Error{kBadData} naming file, record and rule.    Cost: every link once
 void check_links(const Dataset& dataset, const DatasetChecks& checks);
 
 /// What only verify checks: no link is there twice, in one split or in two, and the entries of a relation are its
-/// training links: so no link of validation or test is among the messages. @throws as check_links()
+/// training links: so no link of validation or test is among the messages. Of a plain graph neither is its reverse, and
+/// the message says how many links break that.
+/// @throws as check_links()
 /// Cost: sorts the links, 24 bytes each
 void verify_links(const Dataset& dataset, const DatasetChecks& checks);
 

@@ -13,9 +13,10 @@ namespace salient {
 /// The links of one split. Borrows them. Of a graph's entries the training links, and their reverses, are all there is.
 struct LinkTable {
   std::span<const NodeId> ends{};              ///< [n, 2] source and destination, ids of the one space
-  std::span<const std::uint16_t> relations{};  ///< [n] numbers of relations of the schema; none of them is a reverse
+  std::span<const std::uint16_t> relations{};  ///< [n] of a typed graph alone: numbers of relations of the schema; none
+                                               ///< of them is a reverse
 
-  std::size_t size() const { return relations.size(); }
+  std::size_t size() const { return ends.size() / 2; }
   NodeId source(std::size_t i) const { return ends[2 * i]; }
   NodeId destination(std::size_t i) const { return ends[2 * i + 1]; }
 };

@@ -141,11 +141,11 @@ void check_values(const Dataset& dataset, const StoreManifest& manifest, const D
   checks.check_entries(dataset.graph);
   if (manifest.types.is_typed()) {
     check_typed(dataset, checks);
-    if (manifest.has_links) check_links(dataset, checks);
   } else {
     checks.check_indices(dataset.graph);
     if (manifest.has_sparse_features()) checks.check_sparse_rows(dataset.sparse_features, manifest.feature_dim);
   }
+  if (manifest.has_links) check_links(dataset, checks);
   checks.check_labels(dataset.label_table(), dataset.num_classes);
   checks.check_splits(splits_of(dataset), dataset.label_table());
 }

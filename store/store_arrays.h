@@ -30,7 +30,7 @@ inline constexpr StoreArray kOriginalIdsArray{"original_ids.npy", "<u8"};
 inline constexpr StoreArray kNodeNamesArray{"node_names.npy", "|u1"};
 inline constexpr StoreArray kNodeNamesBeginArray{"node_names_begin.npy", "<i8"};
 
-/// Of training, validation and test links.
+/// Of training, validation and test links; relations of typed graphs alone.
 struct LinkArrays {
   StoreArray ends, relations;
 };

@@ -22,7 +22,7 @@ constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;  // 0xFFFFFFFF is never an id
 constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
 
-constexpr char kLinkTask[] = "link";  // of a store whose nodes have no labels
+constexpr char kLinkTask[] = "link";  // of a store with links, whose nodes have classes or no labels
 
 bool has_field(const JsonObject& root, std::string_view name) { return std::ranges::count(root.keys(), name) > 0; }
 
@@ -153,8 +153,6 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
     manifest.has_edge_times = has_field(root, "edge_time") && root.boolean("edge_time");
     manifest.has_node_times = has_field(root, "node_times") && root.boolean("node_times");
   }
-  if (manifest.has_links && !manifest.types.is_typed())
-    root.refuse("task", std::string("is '") + kLinkTask + "', which a typed graph alone has");
   manifest.is_symmetric = root.boolean("symmetric");
   manifest.is_deduplicated = root.boolean("deduplicated");
   manifest.self_loops = root.integer("self_loops", 0, manifest.num_edges);
@@ -190,8 +188,8 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
 std::string manifest_text(const StoreManifest& manifest) {
   nlohmann::ordered_json root;
   root["format"] = "salient dataset";
-  const bool is_of_first =
-      !manifest.types.is_typed() && !manifest.has_edge_weights && !manifest.has_edge_times && !manifest.has_node_times;
+  const bool is_of_first = !manifest.types.is_typed() && !manifest.has_edge_weights && !manifest.has_edge_times &&
+                           !manifest.has_node_times && !manifest.has_links;
   root["format_version"] = is_of_first ? kStoreVersion : kLaterStoreVersion;
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;

@@ -179,6 +179,9 @@ LinkResult train_links(const Dataset& dataset, const LinkOptions& options, const
                        const std::function<void()>& after_epoch) {
   require(problems(options).empty(), "options of a run");
   require(dataset.has_links, "a data set with links");
+  if (!dataset.types.is_typed())
+    fail(ErrorKind::kUsage,
+         dataset.name + ": its links have no relations, of which embedding models have rows; encoders are for them");
   if (dataset.types.node_types.size() > 1)
     fail(ErrorKind::kUsage, dataset.name + ": links of " + std::to_string(dataset.types.node_types.size()) +
                                 " node types; embedding models are of one");

@@ -15,6 +15,7 @@
 #include "core/free_memory.h"
 #include "core/value_text.h"
 #include "prepare/formats/table_line.h"
+#include "prepare/importers/edge_split.h"
 #include "prepare/importers/labelled_split.h"
 #include "prepare/importers/node_arrays.h"
 #include "prepare/importers/node_index.h"
@@ -77,6 +78,8 @@ void read_label_array(const EdgesOptions& options, RawGraph& graph) {
 bool makes_split(const EdgesOptions& options) { return !options.split.empty() || !options.split_by_time.empty(); }
 
 void set_splits(const EdgesOptions& options, const NodeTableOptions& table, const NodeIndex& index, RawGraph& graph) {
+  if (!options.edge_split.empty())
+    arena_of(options.num_threads).execute([&] { split_edges(graph, options.edge_split); });
   if (!options.split.empty()) return draw_labelled_split(graph, options.split, options.rng_seed);
   if (!options.split_by_time.empty()) return split_labelled_by_time(graph, options.split_by_time);
   read_splits(options, table, index, graph);

@@ -60,6 +60,9 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
     check_field(found, !has_files, field, "instead of files for train, valid and test, not beside them");
     check_field(found, has_labels, field, "needs labels, it is made of the labelled nodes");
   }
+  check_split(found, options.edge_split, "edge-split");
+  check_field(found, options.edge_split.empty() || options.targets.empty(), "edge-split",
+              "of graphs whose nodes have classes or no labels; not with targets");
   check_field(found, options.split.empty() || options.split_by_time.empty(), "split-by-time",
               "instead of a split that is drawn, not beside it");
   check_field(found, options.split_by_time.empty() || has_node_times(options), "split-by-time",
@@ -133,6 +136,7 @@ std::string source_options_of(const EdgesOptions& options) {
   say("node-times", options.node_times.string());
   say("node-time-column", options.node_time_column);
   say("split-by-time", to_text(options.split_by_time));
+  say("edge-split", to_text(options.edge_split));
   say("repeats", options.repeats ? name_of(*options.repeats) : "");
   return text;
 }

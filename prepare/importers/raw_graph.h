@@ -90,6 +90,8 @@ struct RawGraph {
   int num_classes = 0;
   std::vector<std::int64_t> node_times{};  ///< optional, [V]
   std::vector<NodeId> train{}, valid{}, test{};
+  bool has_links = false;                      ///< to be predicted; then the edges are those of training alone
+  std::array<std::vector<NodeId>, 3> links{};  ///< of training, validation and test: [n, 2] source and destination
   std::vector<std::string> class_names{}, vocabulary{};  ///< optional
   std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
   NameTable node_names{};                                ///< optional, [V]: ids that are text

@@ -32,6 +32,8 @@ Dataset dataset_of(const RawGraph& graph) {
   dataset.train = graph.train;
   dataset.valid = graph.valid;
   dataset.test = graph.test;
+  dataset.has_links = graph.has_links;
+  for (std::size_t s = 0; s < graph.links.size(); ++s) dataset.links[s].ends = graph.links[s];
   return dataset;
 }
 

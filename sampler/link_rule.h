@@ -1,0 +1,43 @@
+// sampler/link_rule.h - what a batch of links has beside the links: negatives, and what it must not see.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/enum_names.h"
+
+namespace salient {
+
+/// Which end of a link its negatives replace.
+enum class CorruptedEnd : std::uint8_t {
+  kDestination,
+  kBoth,  ///< negatives of even number the destination, the others the source
+};
+
+constexpr auto names_of(CorruptedEnd) {
+  return std::to_array<EnumName<CorruptedEnd>>({{CorruptedEnd::kDestination, "dst"}, {CorruptedEnd::kBoth, "both"}});
+}
+
+/// Which entries of the graph a batch does not see.
+enum class ExcludedEntries : std::uint8_t {
+  kPair,  ///< all between the ends of its links, in both directions
+  kNone,  ///< it sees the links that it is to predict
+};
+
+constexpr auto names_of(ExcludedEntries) {
+  return std::to_array<EnumName<ExcludedEntries>>({{ExcludedEntries::kPair, "pair"}, {ExcludedEntries::kNone, "none"}});
+}
+
+/// The most negatives of a link, so that those that are drawn again have numbers below 2^18.
+inline constexpr int kMaxNegatives = (1 << 14) - 1;
+
+struct LinkRule {
+  int negatives = 1;  ///< of each link, 1 to kMaxNegatives
+  CorruptedEnd corrupt = CorruptedEnd::kDestination;
+  bool is_strict = false;  ///< a negative that is an entry of the graph, or a node with itself, is drawn again
+  ExcludedEntries exclude = ExcludedEntries::kPair;
+
+  bool operator==(const LinkRule&) const = default;
+};
+
+}  // namespace salient

@@ -1,0 +1,73 @@
+// sampler/link_seeds.h - from the links of a batch to the nodes that are sampled for them, and the pairs to be scored.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/csr_graph.h"
+#include "sampler/draws.h"
+#include "sampler/exclusions.h"
+#include "sampler/id_map.h"
+#include "sampler/link_rule.h"
+
+namespace salient {
+
+/// A link, or a pair that is none.
+struct NodePair {
+  NodeId source = 0, destination = 0;
+  bool operator==(const NodePair&) const = default;
+};
+
+/// The pairs that stand for what is no link: functions of (key, link, number of the negative), so that they are the
+/// same for any number of ranks and threads, and however links are dealt to them.
+class LinkNegatives {
+ public:
+  /// @param graph  borrowed; a plain one of at least two nodes
+  LinkNegatives(CsrGraph graph, const LinkRule& rule);
+
+  /// Negative j of link number i: its corrupted end is draw j of Draws(key, 0xFFFFFFFE, i), uniform in all nodes. With
+  /// is_strict one that is an entry of the graph, in this direction, or a node with itself is draw j + K a instead,
+  /// a = 1 .. 15, and then kept. @param j  below rule.negatives
+  NodePair of(BatchKey key, std::uint32_t i, NodePair link, int j) const;
+
+ private:
+  bool is_entry(const NodePair& pair) const;
+
+  CsrGraph graph_;
+  LinkRule rule_;
+};
+
+/// One worker's scratch memory: it keeps it from batch to batch.
+class LinkSeeds {
+ public:
+  /// @param graph  borrowed; a plain one    @param ends  [n, 2] of all links, borrowed
+  LinkSeeds(CsrGraph graph, std::span<const NodeId> ends, const LinkRule& rule);
+
+  /// @param links  [B] numbers of this rank's links    @param batch  those of all ranks, `links` among them
+  void make(std::span<const NodeId> links, std::span<const NodeId> batch, BatchKey key);
+
+  /// The distinct ends of the links and of their negatives, in the order of first sight.
+  std::span<const NodeId> seeds() const { return map_.ids(); }
+
+  /// [B (1 + K), 2] numbers of source and destination in seeds(): the links, then the K negatives of the first link,
+  /// those of the second, ...
+  std::span<const LocalId> pairs() const { return pairs_; }
+
+  /// What the batch of all ranks does not see: valid until the next make().
+  const Exclusions& excluded() const { return excluded_; }
+
+ private:
+  NodePair link(NodeId number) const { return {ends_[2 * std::size_t{number}], ends_[2 * std::size_t{number} + 1]}; }
+  void add_pair(const NodePair& pair);
+
+  CsrGraph graph_;
+  std::span<const NodeId> ends_;
+  LinkRule rule_;
+  LinkNegatives negatives_;
+  IdMap map_;
+  std::vector<LocalId> pairs_;
+  Exclusions excluded_;
+};
+
+}  // namespace salient
