@@ -27,8 +27,11 @@ void visit_fields(Self& self, Visit&& field) {
   field("id-column", self.nodes.id_column,
         "of a table of ids or of new nodes, NAME or number from 0; empty = one with a usual name");
   field("new-nodes", self.added.nodes,
-        "instead of --nodes: a table of nodes that the data set lacks, with the columns of its own table");
-  field("new-edges", self.added.edges, "of them, by ids: a list of edges in text, as salient-prepare edges takes it");
+        "instead of --nodes: a table of nodes that the data set lacks, with the columns of its own table; of a typed "
+        "graph TYPE=FILE, for each type");
+  field("new-edges", self.added.edges,
+        "of them, by ids: a list of edges in text, as salient-prepare edges takes it; of a typed graph "
+        "SRC:NAME:DST=FILE, for each relation");
   field("fanout", self.sampled.fanout,
         "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
   field("fanout-of", self.sampled.fanout_of, "of a relation of a typed graph, SRC:NAME:DST=15,10,5; empty = the run's");

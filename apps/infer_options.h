@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/new_node_table.h"
+#include "apps/named_files.h"
 #include "apps/selected_nodes.h"
 #include "core/console/console_options.h"
 #include "engine/comm/comm_options.h"
@@ -67,11 +67,18 @@ struct ResultOptions {
   bool operator==(const ResultOptions&) const = default;
 };
 
+/// Nodes that the data set lacks: one file each, or of a typed graph one for each type and relation.
+struct AddedNodes {
+  NamedFiles nodes{}, edges{};
+
+  bool operator==(const AddedNodes&) const = default;
+};
+
 struct InferOptions {
   std::string run{};                ///< directory of a run of salient-train
   std::string checkpoint = "best";  ///< or "latest", "epoch-NNNN"
   NodeSelection nodes{};
-  NewNodeFiles added{};                   ///< instead of nodes of the data set; its id_column is that of `nodes`
+  AddedNodes added{};                     ///< instead of nodes of the data set; their id column is that of `nodes`
   DataOptions data{.dataset{}, .root{}};  ///< empty: the run's
   FeatureMatch match_features = FeatureMatch::kName;
   bool exact = false;  ///< by LayerwiseOptions, not SampledOptions

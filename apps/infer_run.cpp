@@ -286,7 +286,8 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
   json["model"] = name_of(run.trained_with.model.kind);
   json["dataset"] = {{"name", dataset.name}, {"source", dataset.source_kind}, {"fingerprint", dataset.fingerprint}};
   if (run.has_added())
-    json["nodes"] = {{"new", options.added.nodes}, {"edges", options.added.edges}, {"count", counts.nodes}};
+    json["nodes"] = {
+        {"new", to_text(options.added.nodes)}, {"edges", to_text(options.added.edges)}, {"count", counts.nodes}};
   else
     json["nodes"] = {{"selected", options.nodes.what},
                      {"by", name_of(options.nodes.by.value_or(NodesBy::kId))},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/infer_options.h"
+#include "apps/new_node_table.h"
 #include "apps/session.h"
 #include "core/types.h"
 #include "engine/infer/inference_round.h"
@@ -29,7 +30,7 @@ struct InferRun {
   TrainedModel trained{};
   std::vector<NodeId> nodes{};
   bool are_rows_of_others = false;  ///< on rank 0: as in SelectedNodes
-  NewNodeTable added{};             ///< instead of nodes of the data set; then `nodes` are places in it, from 0
+  NewNodeTable added{};             ///< instead of nodes of the data set; then `nodes` are places in it
   Dataset of_added{};               ///< its labels, none of which is known
 
   bool has_added() const { return added.nodes.num_nodes() > 0; }

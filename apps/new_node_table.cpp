@@ -2,7 +2,6 @@
 #include "apps/new_node_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -10,12 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "apps/new_node_ids.h"
 #include "core/console/log.h"
 #include "core/error.h"
-#include "core/id_text.h"
 #include "prepare/importers/edge_file.h"
-#include "prepare/importers/feature_table.h"
-#include "prepare/importers/name_map.h"
 #include "store/node_lookup.h"
 #include "store/raw_rows.h"
 
@@ -28,69 +25,6 @@ RawRows raw_rows_of_table(const Dataset& dataset) {
     fail(ErrorKind::kBadData, dataset.name + ": its features were not made of a table with names of columns, so that " +
                                   "rows of a table cannot become features");
   return *std::move(rows);
-}
-
-/// Columns are found by their names, so there is a header, unless those are places.
-HeaderRule header_of(const TableCoding& coding) {
-  return std::ranges::all_of(coding.columns, [](const ColumnCoding& c) { return c.name.starts_with("column "); })
-             ? HeaderRule::kAuto
-             : HeaderRule::kYes;
-}
-
-/// New ids and known ones as one numbering: known nodes by their rows, new ones behind them.
-class AllNodes {
- public:
-  explicit AllNodes(const Dataset& dataset)
-      : lookup_(dataset),
-        num_known_(dataset.num_nodes()),
-        are_numbers_(lookup_.ids().empty() || !lookup_.ids().numbers().empty()) {}
-
-  /// @return  null, or why it is no new node
-  const char* add(std::string_view id) {
-    if (lookup_.find(id, NodesBy::kId)) return "the data set has this node: it is no new one";
-    const std::size_t before = added_.size();
-    added_.add(form_of(id));
-    return added_.size() == before ? "this node has a line already" : nullptr;
-  }
-
-  std::optional<NodeId> find(std::string_view id) const {
-    if (const std::optional<NodeId> place = added_.find(form_of(id))) return static_cast<NodeId>(num_known_ + *place);
-    return lookup_.find(id, NodesBy::kId);
-  }
-
-  NodeIds ids_of_added() const {
-    std::vector<std::uint64_t> numbers(added_.size());
-    std::vector<std::string> names;
-    bool all_numbers = are_numbers_;
-    for (std::size_t i = 0; i < added_.size(); ++i) {
-      names.emplace_back(added_.names()[i]);
-      all_numbers = all_numbers && parse_id(names.back(), numbers[i]);
-    }
-    return all_numbers ? NodeIds::of_numbers(std::move(numbers)) : NodeIds::of_names(names);
-  }
-
- private:
-  /// Where ids are numbers "007" and "7" are one node.
-  std::string form_of(std::string_view id) const {
-    std::uint64_t number = 0;
-    return are_numbers_ && parse_id(id, number) ? std::to_string(number) : std::string(id);
-  }
-
-  NodeLookup lookup_;
-  std::size_t num_known_;
-  bool are_numbers_;
-  NameMap added_{};
-};
-
-std::vector<float> features_of(const NewNodeFiles& files, const RawRows& rows, AllNodes& all) {
-  const NodeTableOptions table{.id_column = files.id_column, .header = header_of(rows.coding)};
-  const FeatureTableOptions how{.wishes = {.coding = rows.coding}, .type = FeatureType::kF32};
-  const RawFeatures read =
-      read_feature_table(files.nodes, table, how, [&](std::string_view id) { return all.add(id); }).features;
-  std::vector<float> coded(read.rows.size() / sizeof(float)), features(coded.size());
-  if (!coded.empty()) std::memcpy(coded.data(), read.rows.data(), read.rows.size());
-  place_rows(rows, coded, features);
-  return features;
 }
 
 /// Who sees whom: new nodes' rows, ascending and distinct.
@@ -124,8 +58,8 @@ void set_rows(const NodePairs& edges, const Dataset& dataset, const std::string&
 }  // namespace
 
 NewNodeTable read_new_nodes(const Dataset& dataset, const NewNodeFiles& files) {
-  AllNodes all(dataset);
-  NewNodeTable table{.nodes = {.features = features_of(files, raw_rows_of_table(dataset), all)}};
+  NewNodeIds all(NodeLookup(dataset), dataset.num_nodes());
+  NewNodeTable table{.nodes = {.features = coded_rows(files.nodes, files.id_column, raw_rows_of_table(dataset), all)}};
   table.ids = all.ids_of_added();
   const std::size_t num_new = table.nodes.features.size() / static_cast<std::size_t>(dataset.feature_dim);
   if (num_new == 0) fail(ErrorKind::kBadData, files.nodes + ": has no row below its header");

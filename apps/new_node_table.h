@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "apps/new_nodes.h"
 #include "store/dataset.h"
@@ -29,6 +30,24 @@ struct NewNodeTable {
 /// @throws Error{kBadData} naming file, line, column and rule: for features that do not come from a table, an id that
 ///         the data set has or that is there twice, and an edge of a node that neither has; Error{kNoInput}; Error{kIo}
 NewNodeTable read_new_nodes(const Dataset& dataset, const NewNodeFiles& files);
+
+/// The same of a typed graph: a table for each type that has new nodes, and a list of edges for each relation.
+struct TypedNewNodeFiles {
+  std::vector<std::string> nodes{};  ///< "paper=papers.csv"
+  std::vector<std::string> edges{};  ///< "paper:written_by:author=written_by.csv", as they were prepared
+  std::string id_column{};           ///< of each table
+};
+
+/// New nodes of the target type come first, and `ids` are theirs. Rows of the target type are coded as those of its
+/// table were; where the data set keeps no such coding, and of other types, columns are numbers, as many as the type
+/// has features, in their order. Of types without features the ids count alone.
+///
+/// Each end is a known node or a new one, by the ids of its type. The destination sees the source, and by the
+/// relation's reverse, if the graph has it, the source the destination.
+///
+/// @throws Error{kUsage} for a type or relation that is not there, and without new nodes of the target type; else as
+///         read_new_nodes()
+NewNodeTable read_new_typed_nodes(const Dataset& dataset, const TypedNewNodeFiles& files);
 
 /// As many nodes without any known label, of a data set's task and classes. It has no graph and no features.
 Dataset unlabelled_nodes(const DatasetFacts& facts, std::size_t num_nodes);

@@ -127,8 +127,6 @@ struct Predictor::Impl {
   }
 
   std::vector<float> rows_of(std::span<const NewNodes> lists, int layer) {
-    if (dataset.types.is_typed())
-      fail(ErrorKind::kUsage, dataset.name + " has node types: new nodes are of plain graphs");
     if (loading.time)
       fail(ErrorKind::kUsage, "the run draws neighbours by the times of seeds, and new nodes have none");
     const at::NoGradGuard no_gradients;
@@ -139,7 +137,7 @@ struct Predictor::Impl {
                               .degrees = loading.degrees,
                               .max_edges = max_new_edges});
     std::size_t num_nodes = 0;
-    for (const NewNodes& list : lists) num_nodes += list.num_nodes();
+    for (const NewNodes& list : lists) num_nodes += list.num_predicted();
     std::vector<float> rows(num_nodes * row_width(layer));
     if (rows.empty()) return rows;
     InferenceRound round{.layers = trained.model->layers(batch.view(device.torch_device()), {})};

@@ -71,10 +71,10 @@ class Predictor {
   /// @throws Error{kUsage} for a node that the data set has not, or that is of another type.
   std::vector<float> logits(std::span<const NodeId> nodes);
 
-  /// The same of nodes that the data set lacks, [nodes.num_nodes(), num_classes()].
-  /// Features are used as f32, also where the data set has f16 or fp8.
-  /// @throws Error{kUsage} for nodes that break the rules of NewNodes, or have more edges than max_new_edges, and for
-  ///         any of a typed graph.
+  /// The same of nodes that the data set lacks, [nodes.num_predicted(), num_classes()].
+  /// Features are used as f32, also where the data set has f16 or fp8. A node of a type without features has the mean
+  /// of the rows that were learned for those of its type.
+  /// @throws Error{kUsage} for nodes that break the rules of NewNodes, or have more edges than max_new_edges.
   std::vector<float> logits(const NewNodes& nodes) { return logits(std::span(&nodes, 1)); }
 
   /// The same of lists that do not know of each other, as one batch: their rows one behind the other.

@@ -70,18 +70,25 @@ void broadcast(std::vector<T>& values, Communicator& comm) {
 /// --new-nodes as rank 0 reads them. Collective.
 void read_new_nodes_together(InferRun& run) {
   run.session.on_rank_0([&] {
-    NewNodeFiles files = run.options.added;
-    files.id_column = run.options.nodes.id_column;
-    run.added = read_new_nodes(run.dataset, files);
+    const AddedNodes& said = run.options.added;
+    const std::string& id_column = run.options.nodes.id_column;
+    run.added = run.dataset.types.is_typed()
+                    ? read_new_typed_nodes(run.dataset, {said.nodes.items, said.edges.items, id_column})
+                    : read_new_nodes(run.dataset, {to_text(said.nodes), to_text(said.edges), id_column});
   });
   Communicator& comm = *run.session.comm;
   NewNodes& nodes = run.added.nodes;
   broadcast(nodes.features, comm);
   broadcast(nodes.indptr, comm);
   broadcast(nodes.indices, comm);
-  run.nodes.resize(nodes.num_nodes());
-  std::iota(run.nodes.begin(), run.nodes.end(), NodeId{0});
-  run.of_added = unlabelled_nodes(run.dataset, nodes.num_nodes());
+  broadcast(nodes.types, comm);
+  broadcast(nodes.predicted, comm);
+  run.nodes = nodes.predicted;
+  if (nodes.types.empty()) {
+    run.nodes.resize(nodes.num_nodes());
+    std::iota(run.nodes.begin(), run.nodes.end(), NodeId{0});
+  }
+  run.of_added = unlabelled_nodes(run.dataset, nodes.num_predicted());
 }
 
 /// --nodes as rank 0 reads it. Collective.
@@ -105,7 +112,6 @@ void require_possible(const InferOptions& options, const Dataset& dataset, const
   const std::string has = dataset.name + " has node types: ";
   if (options.exact && device.is_cuda())
     fail(ErrorKind::kUsage, has + "--exact is then computed on CPUs alone; use --device cpu");
-  if (!options.added.nodes.empty()) fail(ErrorKind::kUsage, has + "--new-nodes are of plain graphs");
   (void)options.sampled.rule(dataset.types);
 }
 
@@ -153,11 +159,16 @@ void check_top_k(const ResultOptions& results, const Dataset& dataset) {
     fail(ErrorKind::kUsage, "--top-k: predictions.npy has every label of a node; use --format csv");
 }
 
+/// Of the first file, without its end.
+std::string short_name_of(const AddedNodes& added) {
+  const std::string& first = added.nodes.items.front();
+  return std::filesystem::path(first.substr(first.find('=') + 1)).stem().string();  // npos + 1 is 0
+}
+
 /// --out, or a new name inside the run.
 std::filesystem::path output_folder(const InferOptions& options) {
   if (!options.results.directory.empty()) return options.results.directory;
-  const std::string name = options.added.nodes.empty() ? short_name_of(options.nodes)
-                                                       : std::filesystem::path(options.added.nodes).stem().string();
+  const std::string name = options.added.nodes.empty() ? short_name_of(options.nodes) : short_name_of(options.added);
   return unused_name(std::filesystem::path(options.run) / "predictions" / (name + local_time("-%Y%m%d-%H%M%S")));
 }
 

@@ -75,7 +75,8 @@ bool are_distinct(const std::vector<std::string>& names) {
 }
 
 /// What is known of nodes and classes; generated data has neither ids nor names.
-ServiceOptions service_options(const ServeOptions& options, const Predictor& predictor, const NodeLookup& lookup) {
+ServiceOptions service_options(const ServeOptions& options, const Predictor& predictor, const NodeLookup& lookup,
+                               const TypedRules* typed) {
   const Dataset& dataset = predictor.dataset();
   const PredictorFacts facts = predictor.facts();
   const auto max_nodes = static_cast<std::size_t>(options.max_nodes);
@@ -91,7 +92,7 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
                          .device = name_of(facts.device),
                          .max_nodes = max_nodes};
   return {.rules = {.lookup = lookup,
-                    .num_nodes = num_targets(dataset),
+                    .num_nodes = dataset.num_nodes(),
                     .feature_dim = static_cast<std::size_t>(dataset.feature_dim),
                     .task = dataset.task,
                     .num_classes = static_cast<std::size_t>(dataset.num_classes),
@@ -100,7 +101,7 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
                     .num_layers = facts.num_layers,
                     .last_hidden = facts.last_hidden,
                     .raw_rows = raw_rows_of(dataset, dataset.name),
-                    .has_types = dataset.types.is_typed()},
+                    .typed = typed},
           .names = {.task = dataset.task,
                     .ids = lookup.ids(),
                     .classes = dataset.class_names,
@@ -146,6 +147,8 @@ void serve(const ServeOptions& options) {
   Predictor predictor = open_predictor(options);
   const Dataset& dataset = predictor.dataset();
   const NodeLookup lookup = lookup_of_targets(dataset);
+  std::optional<TypedRules> typed;
+  if (dataset.types.is_typed()) typed.emplace(TypedRules{dataset.types, *dataset.slots, lookups_of_types(dataset)});
   const NodeId first = dataset.first_target();
   const std::span<const NodeId> some(&first, num_targets(dataset) > 0 ? 1 : 0);
   Service service({.warm_up = [&] { (void)predictor.logits(some); },  // the first batch of a thread is the slowest
@@ -156,7 +159,7 @@ void serve(const ServeOptions& options) {
                          return predictor.logits_and_embeddings(nodes, layer);
                        },
                    .added = [&](auto lists, int layer) { return predictor.logits_and_embeddings(lists, layer); }},
-                  service_options(options, predictor, lookup));
+                  service_options(options, predictor, lookup, typed ? &*typed : nullptr));
   answer_requests(options, std::move(socket), service);
 }
 

@@ -153,6 +153,18 @@ NodeLookup lookup_of_targets(const Dataset& dataset) {
   return {dataset.types.is_typed() ? ids.part(dataset.first_target(), count) : ids, count};
 }
 
+std::vector<NodeLookup> lookups_of_types(const Dataset& dataset) {
+  const NodeIds ids = NodeIds::of(dataset);
+  std::vector<NodeLookup> lookups;
+  std::uint64_t first = 0;
+  for (const NodeType& type : dataset.types.node_types) {
+    lookups.emplace_back(ids.part(static_cast<NodeId>(first), static_cast<std::size_t>(type.count)),
+                         static_cast<std::size_t>(type.count));
+    first += type.count;
+  }
+  return lookups;
+}
+
 bool is_node_file(const std::string& what) {
   const std::string_view plain = std::string_view(what).substr(0, what.size() - (what.ends_with(".gz") ? 3 : 0));
   return what.ends_with(".npy") || plain.ends_with(".txt") || plain.ends_with(".csv") || plain.ends_with(".tsv");

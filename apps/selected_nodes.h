@@ -23,6 +23,9 @@ std::size_t num_targets(const Dataset& dataset);
 /// Which of them is meant: rows from 0, and ids, are those of the target type, where the graph has types.
 NodeLookup lookup_of_targets(const Dataset& dataset);
 
+/// Of each type of a typed graph, by rows and ids of its own.
+std::vector<NodeLookup> lookups_of_types(const Dataset& dataset);
+
 /// By its end: .npy, or a table .txt, .csv or .tsv, plain or .gz.
 bool is_node_file(const std::string& what);
 

@@ -39,8 +39,9 @@ struct HopView {
 
 /// The nodes of one type in a batch of a typed graph.
 struct TypeRows {
-  at::Tensor rows;  ///< int32 [N_t] their numbers in the batch, ascending
-  InputRows x;      ///< [N_t, feature_dim of the type]; nothing where the type has none
+  at::Tensor rows;           ///< int32 [N_t] their numbers in the batch, ascending
+  InputRows x;               ///< [N_t, feature_dim of the type]; nothing where the type has none
+  bool has_unknown = false;  ///< there are nodes that the graph lacks, whose ids are those behind its own
 };
 
 /// A batch on one device.

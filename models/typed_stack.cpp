@@ -1,8 +1,11 @@
 // models/typed_stack.cpp - see typed_stack.h.
 #include "models/typed_stack.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 
 #include "core/error.h"
 #include "models/describe/type_names.h"
@@ -28,6 +31,17 @@ void LearnedRows::initialise(const std::string& name, InitScheme, std::uint32_t 
 }
 
 at::Tensor LearnedRows::forward(const at::Tensor& ids) const { return at::embedding(weight_, ids); }
+
+at::Tensor LearnedRows::forward_or_mean(const at::Tensor& ids) {
+  const at::NoGradGuard no_gradients;  // what is new is predicted, and trains nothing
+  const std::int64_t num_rows = weight_.size(0);
+  if (const auto version = static_cast<std::int64_t>(weight_._version()); version != mean_of_) {
+    mean_ = num_rows > 0 ? weight_.detach().mean(0) : at::zeros({weight_.size(1)}, weight_.options());
+    mean_of_ = version;
+  }
+  if (num_rows == 0) return mean_.expand({ids.numel(), -1});
+  return at::where(ids.lt(num_rows).unsqueeze(1), forward(ids.clamp_max(num_rows - 1)), mean_);
+}
 
 TypedStack::TypedStack(const ModelOptions& options, const MakeConv& make_conv)
     : ConvStack(with_hidden_input(options), make_conv), width_(options.hidden_dim) {
@@ -59,7 +73,8 @@ InputRows TypedStack::input(const BatchView& batch) {
       rows.push_back(map->forward(batch.types[t].x));
     } else {
       const at::Tensor ids = batch.nodes.index_select(0, nodes.back()).to(at::kLong).bitwise_and(kUnsigned);
-      rows.push_back(learned->forward(ids.sub(first_node)));
+      const at::Tensor places = ids.sub(first_node);
+      rows.push_back(batch.types[t].has_unknown ? learned->forward_or_mean(places) : learned->forward(places));
     }
   }
   return RowsByType{nodes, count}.join(rows, width_);

@@ -1,6 +1,7 @@
 // models/typed_stack.h - what models of typed graphs have around their convolutions: rows of one width of all types.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -20,9 +21,14 @@ class LearnedRows : public ParameterOwner {
   void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
   /// @param ids  int64 [n]        @return  [n, width]
   at::Tensor forward(const at::Tensor& ids) const;
+  /// The same where some ids are num_rows or above: nodes that training did not know have the mean of all rows.
+  /// Cost: the first call reads all rows. They are those of a trained model: an optimiser's changes would not be seen.
+  at::Tensor forward_or_mean(const at::Tensor& ids);
 
  private:
   at::Tensor weight_;
+  at::Tensor mean_{};  ///< [width] of the rows in version mean_of_
+  std::int64_t mean_of_ = -1;
 };
 
 /// A ConvStack behind one row [hidden_dim] of each node: h = W_T x + b_T of its type's features, parameters

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 namespace salient {
 namespace {
@@ -28,10 +29,16 @@ void copy_hop(const MfgHop& hop, std::vector<LocalId> next, const TypedHopMemory
 }  // namespace
 
 void MfgTypes::count(const Mfg& mfg, const SlotTable& slots, MfgShape& shape) {
-  const std::size_t num_types = slots.num_types(), num_relations = slots.relations.size();
-  type_of_.resize(mfg.nodes.size());
-  std::ranges::transform(mfg.nodes, type_of_.begin(),
+  std::vector<std::uint8_t> types = std::move(type_of_);
+  types.resize(mfg.nodes.size());
+  std::ranges::transform(mfg.nodes, types.begin(),
                          [&](NodeId node) { return static_cast<std::uint8_t>(slots.type_of(node)); });
+  count(mfg, slots, std::move(types), shape);
+}
+
+void MfgTypes::count(const Mfg& mfg, const SlotTable& slots, std::vector<std::uint8_t> type_of_node, MfgShape& shape) {
+  const std::size_t num_types = slots.num_types(), num_relations = slots.relations.size();
+  type_of_ = std::move(type_of_node);
   shape.num_nodes_of_type = count_types(type_of_, shape.num_nodes, num_types);
   shape.typed_hops.resize(mfg.hops.size());
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {

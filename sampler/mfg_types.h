@@ -24,6 +24,9 @@ class MfgTypes {
   /// Cost: log T for each node, and a pass over the rows.
   void count(const Mfg& mfg, const SlotTable& slots, MfgShape& shape);
 
+  /// The same where types are known otherwise. @param type_of_node  [N]
+  void count(const Mfg& mfg, const SlotTable& slots, std::vector<std::uint8_t> type_of_node, MfgShape& shape);
+
   /// Writes what was counted last.
   /// @param hops   [L]
   /// @param nodes  [T] for each type [num_nodes_of_type] numbers of its nodes, ascending

@@ -14,6 +14,8 @@
 
 namespace salient {
 
+constexpr const char* kNoNodes = "there is no such node, as there is none at all";
+
 NodeLookup::NodeLookup(NodeIds ids, std::size_t num_nodes) : ids_(std::move(ids)), num_nodes_(num_nodes) {
   const std::span<const std::uint64_t> numbers = ids_.numbers();
   if (ids_.empty() || (!numbers.empty() && std::ranges::is_sorted(numbers))) return;
@@ -62,10 +64,12 @@ std::string NodeLookup::rule_of_ids() const {
 }
 
 std::string NodeLookup::rule_of(std::uint64_t said, NodesBy by) const {
+  if (num_nodes_ == 0) return kNoNodes;
   return takes_rows(by) ? no_node(said, num_nodes_) : rule_of_ids();
 }
 
 std::string NodeLookup::rule_of(std::string_view said, NodesBy by) const {
+  if (num_nodes_ == 0) return kNoNodes;
   if (!takes_rows(by)) return rule_of_ids();
   std::uint64_t number = 0;
   if (parse_id(said, number)) return no_node(number, num_nodes_);

@@ -105,11 +105,11 @@ std::vector<std::vector<float>> Batcher::rows_of_jobs(std::span<const Job> batch
   }
   std::vector<NewNodes> lists;
   std::size_t num_nodes = 0;
-  for (const Job& job : batch) num_nodes += lists.emplace_back(job.new_nodes).num_nodes();
+  for (const Job& job : batch) num_nodes += lists.emplace_back(job.new_nodes).num_predicted();
   const std::vector<float> found = predict_.added(lists, layer);
   auto next = found.begin();
   for (const NewNodes& list : lists) {
-    const auto end = next + static_cast<std::ptrdiff_t>(list.num_nodes() * (found.size() / num_nodes));
+    const auto end = next + static_cast<std::ptrdiff_t>(list.num_predicted() * (found.size() / num_nodes));
     rows.emplace_back(next, end);
     next = end;
   }

@@ -25,6 +25,14 @@ Json columns_json(const TableCoding& coding) {
   return columns;
 }
 
+/// What new nodes may be, and what leads to them.
+void add_types(Json& json, const GraphSchema& schema) {
+  json["node_type"] = schema.target().name;
+  for (const NodeType& type : schema.node_types)
+    json["node_types"].push_back({{"name", type.name}, {"nodes", type.count}, {"features", type.features.dim}});
+  for (const Relation& relation : schema.relations) json["relations"].push_back(text_of(schema, relation));
+}
+
 }  // namespace
 
 std::string model_json(const ModelFacts& facts, const Dataset& dataset, const NodeIds& ids) {
@@ -45,7 +53,7 @@ std::string model_json(const ModelFacts& facts, const Dataset& dataset, const No
                      {"nodes", is_typed ? dataset.types.target().count : dataset.num_nodes()},
                      {"edges", dataset.graph.indices.size()},
                      {"ids", kind_of(ids)}};
-  if (is_typed) json["dataset"]["node_type"] = dataset.types.target().name;
+  if (is_typed) add_types(json["dataset"], dataset.types);
   const char* const outputs = words_of(dataset.task).outputs;
   json["task"] = dataset.task == Task::kRegression ? "regression" : outputs;
   json[dataset.task == Task::kRegression ? outputs : "classes"] = {{"count", dataset.num_classes},

@@ -8,17 +8,26 @@
 #include <vector>
 
 #include "apps/new_nodes.h"
+#include "core/slot_table.h"
 #include "core/types.h"
+#include "store/graph_schema.h"
 #include "store/label_table.h"
 #include "store/node_lookup.h"
 #include "store/raw_rows.h"
 
 namespace salient::serve {
 
+/// What a body is checked against of a typed graph.
+struct TypedRules {
+  const GraphSchema& schema;
+  const SlotTable& slots;
+  std::vector<NodeLookup> lookups{};  ///< [T] of the nodes of each type
+};
+
 /// What a body is checked against.
 struct RequestRules {
-  const NodeLookup& lookup;   ///< of the data set's nodes; outlives the rules
-  std::size_t num_nodes = 0;  ///< of the data set
+  const NodeLookup& lookup;   ///< of the data set's nodes, of a typed graph of the target type; outlives the rules
+  std::size_t num_nodes = 0;  ///< of the data set, of all types
   std::size_t feature_dim = 0;
   Task task = Task::kMultiClass;
   std::size_t num_classes = 0;   ///< or labels, or targets
@@ -27,7 +36,7 @@ struct RequestRules {
   int num_layers = 0;
   int last_hidden = 0;                ///< the layer that "embeddings": true means; 0 = there is none
   std::optional<RawRows> raw_rows{};  ///< none: features are not those of a table
-  bool has_types = false;             ///< of nodes: those of the target type are meant, and no new ones are taken
+  const TypedRules* typed = nullptr;  ///< null of a plain graph; outlives the rules
 };
 
 /// How a prediction has the probabilities of all classes or labels.
@@ -46,7 +55,8 @@ struct PredictRequest {
   std::size_t top_k = 0;  ///< classes with their probabilities, the most probable first
   int layer = 0;          ///< whose result is asked for, from 1; 0 = of none
 
-  std::size_t num_nodes() const { return nodes.size() + new_nodes.num_nodes(); }
+  /// Of which there is a prediction.
+  std::size_t num_nodes() const { return nodes.size() + new_nodes.num_predicted(); }
 };
 
 /// {"nodes": [17, "an id"]} or {"new_nodes": [{"features": [..], "neighbors": [17], "new_neighbors": [0]}]}, beside
@@ -54,6 +64,11 @@ struct PredictRequest {
 /// "probabilities": true | "by_name" and "top_k": 3; values do not have the last two.
 ///
 /// Features of a data set that was made of a table may be a row of it: {"country": "DE", "age": null}.
+///
+/// Of a typed graph "nodes" are those of the target type. A new node has a "type", the target type where it says none,
+/// as many features as that, and its neighbours by relation: {"neighbors": {"author:writes:paper": ["ann", 17]},
+/// "new_neighbors": {"author:writes:paper": [1]}}, of relations to its type alone. Each type has ids of its own. New
+/// nodes of the target type are predicted, and there is at least one; the others are there as neighbours.
 ///
 /// 17 and "17" are the same: the id 17 where the data set has ids of its own, else, or by "row", row 17.
 ///

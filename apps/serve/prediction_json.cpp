@@ -119,9 +119,10 @@ std::string predictions_json(const PredictRequest& request, std::span<const floa
     const std::span<const float> all = rows.subspan(i * width, width), row = all.first(num_outputs);
     Json prediction;
     const bool is_new = request.nodes.empty();
-    require_numbers(all, is_new ? "new node " + std::to_string(i) : "node " + std::to_string(request.nodes[i]));
+    const std::size_t place = is_new ? request.new_nodes.predicted_place(i) : i;
+    require_numbers(all, is_new ? "new node " + std::to_string(place) : "node " + std::to_string(request.nodes[i]));
     if (is_new) {
-      prediction["new_node"] = i;
+      prediction["new_node"] = place;
     } else {
       prediction["node"] = request.nodes[i];
       if (!names.ids.empty()) prediction["id"] = names.ids[request.nodes[i]];

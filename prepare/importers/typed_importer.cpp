@@ -44,6 +44,7 @@ class TypedImport {
     graph_.edges.resize(graph_.schema.relations.size());
     graph_.target.num_nodes = graph_.schema.target().count;
     read_target(options_, graph_.schema.target(), index(graph_.schema.target_type), graph_.target);
+    graph_.target.feature_origin = origin_of(nodes_[static_cast<std::size_t>(graph_.schema.target_type)].coding);
     for (TypedNodes& nodes : nodes_) graph_.features.push_back(std::move(nodes.features));
     take_ids();
     return std::move(graph_);

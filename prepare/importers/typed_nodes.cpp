@@ -31,8 +31,8 @@ RawFeatures read_rows(const fs::path& file, const TypedOptions& options) {
 }
 
 /// Reads the ids of the table, and its features if it has some. Row i of it has the i-th id that `take` gets.
-RawFeatures read_table(const NodeSource& source, const TypedOptions& options, const NodeTableOptions& table,
-                       const TakeId& take) {
+CodedFeatures read_table(const NodeSource& source, const TypedOptions& options, const NodeTableOptions& table,
+                         const TakeId& take) {
   const TableParts parts = parts_of(source.file, table);
   const bool labels_too = source.file == options.labels && source.type == options.target;
   if (!parts.has_features) {
@@ -42,18 +42,19 @@ RawFeatures read_table(const NodeSource& source, const TypedOptions& options, co
       read_id_list(source.file, table, take);
     return {};
   }
-  return read_feature_table(source.file, table, {{.scaling = options.scaling}, options.feature_type, labels_too}, take)
-      .features;
+  return read_feature_table(source.file, table, {{.scaling = options.scaling}, options.feature_type, labels_too}, take);
 }
 
 TypedNodes read_named(const NodeSource& source, const TypedOptions& options, const NodeTableOptions& table) {
   NameMap names(options.memory);
   TypedNodes nodes;
-  nodes.features = read_table(source, options, table, [&](std::string_view id) -> const char* {
+  CodedFeatures read = read_table(source, options, table, [&](std::string_view id) -> const char* {
     const std::size_t before = names.size();
     names.add(id);
     return names.size() == before ? "this node has a line already" : nullptr;
   });
+  nodes.features = std::move(read.features);
+  nodes.coding = std::move(read.coding);
   nodes.index = NodeIndex::of_names(std::move(names));
   return nodes;
 }
@@ -61,9 +62,11 @@ TypedNodes read_named(const NodeSource& source, const TypedOptions& options, con
 TypedNodes read_numbered(const NodeSource& source, const TypedOptions& options, const NodeTableOptions& table) {
   std::vector<std::uint64_t> ids;
   TypedNodes nodes;
-  nodes.features = read_table(source, options, table, [&](std::string_view id) -> const char* {
+  CodedFeatures read = read_table(source, options, table, [&](std::string_view id) -> const char* {
     return parse_id(id, ids.emplace_back()) ? nullptr : "the id is no number, as the others are";
   });
+  nodes.features = std::move(read.features);
+  nodes.coding = std::move(read.coding);
   const std::array<std::span<const std::uint64_t>, 1> lists = {ids};
   arena_of(options.num_threads).execute([&] {
     nodes.index = NodeIndex::of_numbers(lists, options.memory);

@@ -7,12 +7,14 @@
 #include "prepare/importers/node_table.h"
 #include "prepare/importers/raw_graph.h"
 #include "prepare/importers/typed_options.h"
+#include "store/table_coding.h"
 
 namespace salient {
 
 struct TypedNodes {
   std::uint64_t count = 0;
   RawFeatures features{};  ///< in the order of the nodes; dim 0 = none
+  TableCoding coding{};    ///< of features from a table in text, else without columns
   NodeIndex index{};
 };
 

@@ -69,6 +69,7 @@ WriteReport write_typed_store(TypedGraph graph, const WriteStoreOptions& options
   dataset.types = graph.schema;
   dataset.set_feature_shape(graph.schema.target().features);
   dataset.column_names = graph.features[static_cast<std::size_t>(graph.schema.target_type)].column_names;
+  dataset.feature_origin = std::move(target.feature_origin);
   dataset.graph = arrays.view();
   dataset.has_links = graph.has_links;
   for (std::size_t s = 0; s < graph.links.size(); ++s)

@@ -160,6 +160,11 @@ def predict(
 
         predict(run, new_nodes=[{"id": "new-1", "country": "SE", "age": None}], new_edges=[("new-1", "cust-00227")])
 
+    Of a typed graph both are dicts, of tables by type and by relation, and those of the target type are predicted:
+
+        predict(run, new_nodes={"paper": papers, "author": [{"id": "ann"}]},
+                new_edges={("paper", "written_by", "author"): [("new-1", "ann")]})
+
     Options are those of the program: exact=True, fanout=[20, 20, 20], checkpoint="latest"; out=FOLDER keeps the files.
     """
     if nodes_by not in (None, "id", "row"):
@@ -172,7 +177,7 @@ def predict(
             if not isinstance(nodes, str) or nodes != "test":
                 raise ValueError("nodes: not with new_nodes")
             tables = {"new_nodes": new_nodes} if new_edges is None else {"new_nodes": new_nodes, "new_edges": new_edges}
-            added = {name: as_text(table, pathlib.Path(folder, f"{name}.csv")) for name, table in tables.items()}
+            added = {name: _as_files(table, pathlib.Path(folder), name) for name, table in tables.items()}
             nodes = None
         elif new_edges is not None:
             raise ValueError("new_edges: only of new_nodes")
@@ -199,6 +204,18 @@ def predict(
         embeddings = out / "embeddings.npy"
         layer = torch.from_numpy(np.load(embeddings)) if embeddings.exists() else None
         return Predictions(ids, logits, classes, report, _source_ids_in(out, ids), layer)
+
+
+def _as_files(table: Any, folder: pathlib.Path, name: str) -> str | list[str]:
+    """What --new-nodes or --new-edges takes, of a table or of a dict of them."""
+    if not isinstance(table, dict):
+        return as_text(table, folder / f"{name}.csv")
+    if not table:
+        raise ValueError(f"{name}: an empty dict")
+    return [
+        f"{':'.join(key) if isinstance(key, tuple) else key}={as_text(part, folder / f'{name}-{place}.csv')}"
+        for place, (key, part) in enumerate(table.items())
+    ]
 
 
 def _write_list(folder: pathlib.Path, nodes: list[str] | Tensor) -> str:

@@ -51,6 +51,7 @@ BLOCKS = {
     "docs/REPORT.md": ["here", "here"] + 2 * ["tests/python/tensorboard_test.py"],
     "docs/TABLES.md": ["tests/apps/node_tables_test.py"],
     "docs/TYPED_GRAPHS.md": ["here"] + 2 * ["tests/apps/typed_examples_test.py"]
+                            + 2 * ["tests/apps/typed_new_nodes_test.py"]
                             + ["tests/prepare/importers/ogb_typed_test.cpp",
                                "tests/prepare/importers/graphbolt_importer_test.cpp"]
                             + 2 * ["tests/apps/salient_prepare_test.cpp"] + [OUTPUT],

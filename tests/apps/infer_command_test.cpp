@@ -163,5 +163,18 @@ TEST(InferCommand, TimesAreSeenAsInTheRun) {
   complain({"--time-window=0"}, "--time-window: at least 1, or all");
 }
 
+TEST(InferCommand, NewNodesAreOfOneFileOrOfOneForEachType) {
+  using Items = std::vector<std::string>;
+  EXPECT_EQ(read({"--new-nodes=a,b=1.csv"}).added.nodes.items, (Items{"a,b=1.csv"})) << "one file's name";
+  const AddedNodes added = read({"--new-nodes=paper=p.csv", "--new-nodes", "author=a,1.csv", "--new-nodes=paper=q.csv",
+                                 "--new-edges=a:w,x:p=1.csv,p:c:p=2.csv"})
+                               .added;
+  EXPECT_EQ(added.nodes.items, (Items{"author=a,1.csv", "paper=q.csv"})) << "the last of a type";
+  EXPECT_EQ(added.edges.items, (Items{"a:w,x:p=1.csv", "p:c:p=2.csv"}));
+  NamedFiles again;
+  EXPECT_TRUE(from_text(to_text(added.edges), again));
+  EXPECT_EQ(again, added.edges);
+}
+
 }  // namespace
 }  // namespace salient

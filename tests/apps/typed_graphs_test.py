@@ -122,8 +122,6 @@ class TypedGraphs(programs.ProgramTest):
         self.assertEqual((self.work / "some/logits.npy").read_bytes(), (self.work / "rows/logits.npy").read_bytes())
         infer = ["--run", self.work / "ids", *programs.QUIET, "--out", self.work / "none"]
         self.refused(65, "no node has this id", program="salient-infer", args=[*infer, "--nodes", own_id(NUM_PAPERS)])
-        self.refused(2, "node types", "--new-nodes", program="salient-infer",
-                     args=[*infer, "--new-nodes", self.work / "papers.csv"])
         self.refused(2, "no such relation", program="salient-infer", args=[*infer, "--fanout-of", "a:b:c=1,1"])
 
     def logits(self, name, *more, out):
@@ -178,8 +176,7 @@ class TypedGraphs(programs.ProgramTest):
             embedded = server.predict({"nodes": [own_id(3)], "embeddings": True})[0]["embedding"]
             self.assertGreater(len(embedded), CLASSES)
             for body, rule in (({"nodes": [own_id(NUM_PAPERS)]}, "no node has this id"),
-                               ({"nodes": [NUM_PAPERS], "nodes_by": "row"}, "149"),
-                               ({"new_nodes": [{"features": [0, 0], "neighbors": [own_id(3)]}]}, "node types")):
+                               ({"nodes": [NUM_PAPERS], "nodes_by": "row"}, "149")):
                 status, _, text = server.ask("POST", "/predict", json.dumps(body))
                 self.assertEqual(status, 400)
                 self.assertIn(rule, text)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/fuzz/fuzz_target.h"
@@ -17,10 +18,43 @@ std::vector<std::string> seeds() {
                             {"features": [1, 2]}]})",
           R"({"new_nodes": [{"features": {"age": 31.5, "member": true}}, {"features": {"member": "n", "age": null}}]})",
           R"({"new_nodes": [{"features": {"age": "1e999", "member": 2, "shoe": []}}]})",
+          R"({"new_nodes": [{"features": [1, 2], "neighbors": {"author:writes:paper": [7]}, "type": "paper",
+                             "new_neighbors": {"paper:cites:paper": [0], "author:writes:paper": [1]}},
+                            {"type": "author"}]})",
           R"({"nodes": [1.5], "x": {"a": [[[]]]}})",
           "{\"nodes\": " + std::string(50, '['),
           R"({"nodes": [1], "nodes": [2]})",
           std::string("{\"nodes\": [1]}\0{}", 18)};
+}
+
+/// The same bytes as a request of a graph with papers, which the rules are of, and authors without features.
+void fuzz_typed(std::string_view body, serve::RequestRules rules) {
+  static const GraphSchema schema = [] {
+    GraphSchema types{
+        .node_types = {{.name = "paper", .count = 100, .features = {.dim = 2}}, {.name = "author", .count = 50}},
+        .relations = {{.src = 0, .dst = 0, .name = "cites"},
+                      {.src = 1, .dst = 0, .name = "writes"},
+                      {.src = 0, .dst = 1, .name = "rev_writes", .reverse_of = 1}}};
+    number_slots(types);
+    return types;
+  }();
+  static const SlotTable slots = slot_table_of(schema);
+  static const serve::TypedRules typed{schema, slots, {NodeLookup(NodeIds{}, 100), NodeLookup(NodeIds{}, 50)}};
+  rules.num_nodes = 150;
+  rules.typed = &typed;
+  (void)succeeds([&] {
+    const NewNodes added = serve::parse_request(body, rules).new_nodes;
+    std::size_t num_rows = 0, num_features = 0, num_papers = 0;
+    for (const std::uint8_t type : added.types) {
+      claim(type < 2, "types are those of the graph");
+      num_rows += slots.num_slots[type];
+      num_features += type == 0 ? 2 : 0;
+      num_papers += type == 0 ? 1 : 0;
+    }
+    claim(added.features.size() == num_features && added.num_predicted() == num_papers, "features are of papers");
+    claim(added.indptr.size() == num_rows + 1, "a row a slot");
+    for (const NodeId node : added.indices) claim(node < 150 + added.num_nodes(), "nodes are there");
+  });
 }
 
 }  // namespace salient::fuzz
@@ -60,5 +94,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const NodeId node : added.row(i))
         fuzz::claim(node < kNumNodes + num_new, "rows are of nodes that are there");
   });
+  fuzz::fuzz_typed({reinterpret_cast<const char*>(data), size}, rules);
   return 0;
 }

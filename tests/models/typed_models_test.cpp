@@ -7,6 +7,7 @@
 
 #include "models/describe/type_names.h"
 #include "models/model.h"
+#include "models/typed_stack.h"
 #include "tests/support/scratch.h"
 #include "tests/support/typed_batches.h"
 
@@ -131,6 +132,16 @@ TEST(TypedModels, HaveTheSameGradientsEachTime) {
         EXPECT_TRUE(at::equal(again->named_parameters()[item.key()].grad(), item.value().grad())) << item.key();
       }
   }
+}
+
+TEST(TypedModels, NodesThatTrainingDidNotKnowHaveTheMeanOfLearnedRows) {
+  LearnedRows rows(3, 2);
+  const at::Tensor weight = rows.named_parameters().front().value().detach();
+  weight.copy_(at::tensor({1.F, 2.F, 3.F, 4.F, 8.F, 0.F}).view({3, 2}));
+  const at::Tensor ids = at::tensor({2, 7, 0}, at::kLong);
+  EXPECT_TRUE(rows.forward_or_mean(ids).equal(at::tensor({8.F, 0.F, 4.F, 2.F, 1.F, 2.F}).view({3, 2})));
+  weight.mul_(2);
+  EXPECT_TRUE(rows.forward_or_mean(ids.narrow(0, 1, 1)).equal(at::tensor({8.F, 4.F}).view({1, 2})));
 }
 
 }  // namespace

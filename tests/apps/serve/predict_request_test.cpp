@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "store/graph_schema.h"
 
 namespace salient::serve {
 namespace {
@@ -197,6 +198,61 @@ TEST(PredictRequest, ARowThatFitsNoTableIsRefusedByItsColumn) {
             R"(new_nodes[0]: column "age" is beyond the range of a float: 1e+300)");
   EXPECT_EQ(message_of(R"({"new_nodes": [{"features": {"age": 1}}]})"),
             "new_nodes[0]: features are numbers here: the data set was not made of a table with columns");
+}
+
+/// Papers 0 to 3 with 2 features, authors 4 to 6 with 1, subjects without.
+struct TypedCase {
+  GraphSchema schema{.node_types = {{.name = "paper", .count = 4, .features = {.dim = 2}},
+                                    {.name = "author", .count = 3, .features = {.dim = 1}},
+                                    {.name = "subject", .count = 2}},
+                     .relations = {{.src = 0, .dst = 0, .name = "cites"},
+                                   {.src = 1, .dst = 0, .name = "writes"},
+                                   {.src = 0, .dst = 1, .name = "rev_writes", .reverse_of = 1},
+                                   {.src = 2, .dst = 0, .name = "of"}}};
+  SlotTable slots{};
+  TypedRules typed{schema, slots};
+  NodeLookup papers{NodeIds{}, 4};
+  RequestRules rules{.lookup = papers, .num_nodes = 9, .feature_dim = 2, .num_classes = 2, .max_nodes = 5};
+
+  TypedCase() {
+    number_slots(schema);
+    slots = slot_table_of(schema);
+    for (const NodeType& type : schema.node_types) typed.lookups.emplace_back(NodeIds{}, type.count);
+    typed.lookups[1] = NodeLookup(NodeIds::of_names({"ann", "bob", "7"}), 3);
+    rules.typed = &typed;
+  }
+};
+
+TEST(PredictRequest, RowsOfNewNodesOfTypedGraphsAreSlots) {
+  const TypedCase graph;
+  const NewNodes nodes = parse_request(R"({"new_nodes": [
+      {"type": "author", "features": [3], "new_neighbors": {"paper:rev_writes:author": [1]}},
+      {"features": [1, 2], "neighbors": {"author:writes:paper": [7, "ann"], "paper:cites:paper": [3]},
+       "new_neighbors": {"author:writes:paper": [0]}},
+      {"type": "subject"}]})",
+                                       graph.rules)
+                             .new_nodes;
+  EXPECT_EQ(nodes.types, (std::vector<std::uint8_t>{1, 0, 2}));
+  EXPECT_EQ(nodes.predicted, (Nodes{1}));
+  EXPECT_EQ(nodes.features, (std::vector<float>{3, 1, 2}));
+  EXPECT_EQ(nodes.indptr, (std::vector<std::int64_t>{0, 1, 2, 5, 5})) << "rev_writes; cites, writes, of";
+  EXPECT_EQ(nodes.indices, (Nodes{10, 3, 4, 6, 9}));
+}
+
+TEST(PredictRequest, ANewNodeOfATypedGraphIsRefusedByItsRelation) {
+  const TypedCase graph;
+  const auto refusal = [&](const std::string& fields) {
+    return message_of(R"({"new_nodes": [{"features": [1, 2], )" + fields + "}]}", graph.rules);
+  };
+  EXPECT_EQ(refusal(R"("neighbors": {"author:wrote:paper": []})"),
+            "new_nodes[0]: neighbors: no relation \"author:wrote:paper\"; to type 'paper' lead paper:cites:paper, "
+            "author:writes:paper, subject:of:paper");
+  EXPECT_EQ(refusal(R"("neighbors": {"paper:rev_writes:author": ["ann"]})"),
+            "new_nodes[0]: neighbors: \"paper:rev_writes:author\" leads to type 'author', and the node is of type "
+            "'paper'; its reverse is author:writes:paper");
+  EXPECT_EQ(refusal(R"("neighbors": {"paper:cites:paper": [4]})"),
+            "new_nodes[0]: neighbors: paper:cites:paper: node 4: the graph has nodes 0 to 3, which count from 0; do "
+            "the ids count from 1?");
 }
 
 }  // namespace
