@@ -13,10 +13,15 @@ void copy(const Mfg& mfg, const MfgMemory& memory) {
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
     std::ranges::copy(mfg.hops[h].indptr, memory.hops[h].indptr);
     std::ranges::copy(mfg.hops[h].indices, memory.hops[h].indices);
+    if (memory.hops[h].places == nullptr) continue;
+    require(mfg.hops[h].places.size() == mfg.hops[h].indices.size(), "places of entries are recorded");
+    std::ranges::copy(mfg.hops[h].places, memory.hops[h].places);
   }
 }
 
 }  // namespace
+
+void BatchSampler::record_places() { fail(ErrorKind::kInternal, "this sampler does not know the places of entries"); }
 
 const MfgShape& HostBatchSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
   sampler_.sample(seeds, key, mfg_);

@@ -19,8 +19,9 @@ namespace salient {
 /// Host memory for one message-flow graph.
 struct MfgMemory {
   struct Hop {
-    LocalId* indptr = nullptr;   ///< [num_dst + 1], of a typed graph [num_rows + 1]
-    LocalId* indices = nullptr;  ///< [num_edges]
+    LocalId* indptr = nullptr;       ///< [num_dst + 1], of a typed graph [num_rows + 1]
+    LocalId* indices = nullptr;      ///< [num_edges]
+    std::int64_t* places = nullptr;  ///< [num_edges] as MfgHop::places, after record_places(); null: not wanted
   };
   NodeId* nodes = nullptr;                       ///< [num_nodes]
   std::span<const Hop> hops{};                   ///< [L] outermost first
@@ -45,6 +46,9 @@ class BatchSampler {
   /// Writes what was sampled last, which it may then forget.
   virtual void copy_to(const MfgMemory& memory) = 0;
 
+  /// Samples from now on have MfgHop::places. @throws Error{kInternal} of a sampler that has none
+  virtual void record_places();
+
   /// What was sampled last will not be copied. A caller who fails between the two calls must say so.
   virtual void drop() noexcept {}
 };
@@ -57,6 +61,7 @@ class HostBatchSampler final : public BatchSampler {
 
   const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
   void copy_to(const MfgMemory& memory) override;
+  void record_places() override { sampler_.record_places(); }
 
  private:
   CsrGraph graph_;
@@ -98,6 +103,7 @@ class TemporalBatchSampler final : public BatchSampler {
 
   /// No degrees: those of the whole graph count edges that no seed sees.
   void copy_to(const MfgMemory& memory) override;
+  void record_places() override { sampler_.record_places(); }
 
  private:
   std::span<const std::int64_t> node_times_;

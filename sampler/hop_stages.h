@@ -63,7 +63,19 @@ inline void number_seeds(IdMap& map, const CsrGraph& graph, std::span<const Node
   require(map.size() == seeds.size(), "seeds are distinct");
 }
 
+/// By which draws a row is sampled.
+struct Drawing {
+  BatchKey key;
+  std::uint32_t word;  ///< in the place of the hop
+  bool may_repeat;
+  std::uint32_t first_place = 0;  ///< of HopStages::Row::begin in its row
+};
+
 class HopStages {
+ public:
+  /// From now on hops have MfgHop::places. The rest of a sample is the same.
+  void record_places() { records_places_ = true; }
+
  protected:
   static constexpr std::size_t kBlockRows = 256;
   static constexpr std::size_t kGroupEdges = 16;
@@ -73,14 +85,6 @@ class HopStages {
     const NodeId* begin;
     std::uint32_t degree;
     NodeId dst;
-  };
-
-  /// By which draws a row is sampled.
-  struct Drawing {
-    BatchKey key;
-    std::uint32_t word;  ///< in the place of the hop
-    bool may_repeat;
-    std::uint32_t first_place = 0;  ///< of Row::begin in its row
   };
 
   /// @throws Error{kInternal} unless are_fanouts(); Error{kUsage} for draws by weights that the graph does not have
@@ -164,6 +168,7 @@ class HopStages {
     hop.indptr[0] = 0;
     lanes_end_ = 0;
     std::size_t num_picked = 0, num_fetched = 0, num_numbered = 0;
+    hop.places.clear();
     const auto number_group = [&] {
       map.number_all({fetched.data(), num_fetched}, hop.indices.data() + num_numbered);
       num_numbered += num_fetched;
@@ -173,6 +178,8 @@ class HopStages {
         fetched[e] = key_of(picked_[e], e);
         map.prefetch(fetched[e]);
       }
+      if (records_places_)
+        for (std::size_t e = 0; e < num_picked; ++e) hop.places.push_back(picked_[e] - graph_.indices.data());
       num_fetched = std::exchange(num_picked, 0);
     };
     for (std::size_t first = 0; first < num_rows; first += kBlockRows) {
@@ -209,6 +216,7 @@ class HopStages {
 
  private:
   std::tuple<std::vector<NodeId>, std::vector<std::uint64_t>> fetched_;
+  bool records_places_ = false;
 };
 
 }  // namespace salient

@@ -43,6 +43,8 @@ class TemporalSampler : private HopStages {
   void sample(std::span<const NodeId> seeds, std::span<const std::int64_t> seed_times, BatchKey key,
               TemporalMfg& sample);
 
+  using HopStages::record_places;
+
  private:
   using TimedNode = std::uint64_t;  ///< number of the time << 32 | node
 
