@@ -1,7 +1,6 @@
 // models/typed_stack.cpp - see typed_stack.h.
 #include "models/typed_stack.h"
 
-#include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 
 #include "core/error.h"
@@ -27,7 +26,7 @@ void LearnedRows::initialise(const std::string& name, InitScheme, std::uint32_t 
   fill_uniform(weight_.detach(), name + ".weight", 1, seed);
 }
 
-at::Tensor LearnedRows::forward(const at::Tensor& ids) const { return at::embedding(weight_, ids); }
+at::Tensor LearnedRows::forward(const at::Tensor& ids) const { return table_rows(weight_, ids); }
 
 TypedStack::TypedStack(const ModelOptions& options, const MakeConv& make_conv)
     : ConvStack(with_hidden_input(options), make_conv), width_(options.hidden_dim) {
