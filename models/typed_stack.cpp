@@ -2,7 +2,6 @@
 #include "models/typed_stack.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -30,7 +29,7 @@ void LearnedRows::initialise(const std::string& name, InitScheme, std::uint32_t 
   fill_uniform(weight_.detach(), name + ".weight", 1, seed);
 }
 
-at::Tensor LearnedRows::forward(const at::Tensor& ids) const { return at::embedding(weight_, ids); }
+at::Tensor LearnedRows::forward(const at::Tensor& ids) const { return table_rows(weight_, ids); }
 
 at::Tensor LearnedRows::forward_or_mean(const at::Tensor& ids) {
   const at::NoGradGuard no_gradients;  // what is new is predicted, and trains nothing

@@ -13,8 +13,8 @@ namespace salient {
 /// A row that is learned for each node of a type: parameter `weight` [num_rows, width], uniform within 1, which is how
 /// far a map of features with variance 1 comes.
 ///
-/// The gradient is a matrix of all rows, whose sums are in a fixed order. Where the table is large, at::embedding()'s
-/// `sparse` and an optimiser of the rows that a batch touches take its place.
+/// The gradient is a matrix of all rows, to whose memory a step adds those of its batch: see table_rows(). The
+/// optimiser still goes over all of them.
 class LearnedRows : public ParameterOwner {
  public:
   LearnedRows(std::int64_t num_rows, std::int64_t width);
