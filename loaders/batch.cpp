@@ -36,7 +36,7 @@ void place_values(BatchLayout& layout, LocalId num_values) {
 }
 
 BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency,
-                          Degrees degrees) {
+                          Degrees degrees, LocalId num_pairs) {
   BatchLayout layout{.num_nodes = mfg.num_nodes,
                      .num_seeds = num_seeds,
                      .feature_dim = dataset.feature_dim,
@@ -44,11 +44,13 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                      .feature_layout = dataset.feature_layout,
                      .label_type = dataset.label_type(),
                      .residency = residency,
+                     .num_pairs = num_pairs,
                      .degrees_of = degrees};
   const auto add = [&layout](std::size_t bytes) { return layout.add(bytes); };
   layout.y = add(static_cast<std::size_t>(num_seeds) * layout.label_type.row_bytes());
   const auto num_nodes = static_cast<std::size_t>(mfg.num_nodes);
   layout.nodes = add(num_nodes * sizeof(NodeId));
+  if (num_pairs > 0) layout.pairs = add(2 * static_cast<std::size_t>(num_pairs) * sizeof(LocalId));
   if (degrees == Degrees::kOfEveryNode) layout.degrees = add(num_nodes * sizeof(NodeDegree));
   layout.hops.reserve(mfg.hops.size());
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {

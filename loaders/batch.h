@@ -20,7 +20,8 @@ namespace salient {
 /// Which batch to make. `seeds` points into the epoch's seed order and may be empty (a rank that has run out).
 struct BatchRequest {
   BatchKey key{};                   ///< run seed, epoch, global batch index: all the sampler's randomness
-  std::span<const NodeId> seeds{};  ///< [S] distinct
+  std::span<const NodeId> seeds{};  ///< [S] distinct; of a loader of links numbers of links, as the next
+  std::span<const NodeId> batch{};  ///< of all ranks, of links alone: what none of them sees follows from it
 };
 
 /// Whether a batch carries the degrees of its nodes in the whole graph; only some models read them.
@@ -78,6 +79,8 @@ struct BatchLayout {
   Residency residency{};                         ///< of the feature rows
   std::size_t y = 0;                             ///< [S] rows of label_type
   std::size_t nodes = 0;                         ///< uint32 [N] global ids
+  LocalId num_pairs = 0;                         ///< of a batch of links, else 0
+  std::size_t pairs = 0;                         ///< int32 [num_pairs, 2] as LinkSeeds::pairs()
   Degrees degrees_of{};                          ///< whose degrees the slab has
   std::size_t degrees = 0;                       ///< NodeDegree [N], if it has them
   std::vector<HopLayout> hops{};                 ///< [L] outermost first
@@ -125,6 +128,6 @@ void place_values(BatchLayout& layout, LocalId num_values);
 
 /// Lays out the slab of a sampled MFG. @param dataset  whose features and labels go into it
 BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency,
-                          Degrees degrees = Degrees::kOfNoNode);
+                          Degrees degrees = Degrees::kOfNoNode, LocalId num_pairs = 0);
 
 }  // namespace salient

@@ -10,15 +10,24 @@
 #include "loaders/batch_source.h"
 #include "loaders/host_slab.h"
 #include "loaders/residency.h"
+#include "sampler/link_rule.h"
 #include "sampler/sampling_rule.h"
 #include "sampler/time_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
 
+/// What a loader of links makes batches of.
+struct LinkBatches {
+  std::span<const NodeId> ends{};  ///< [n, 2] of the links; outlives the loader
+  LinkRule rule{};
+};
+
 struct LoaderOptions {
   SamplingRule rule{};                   ///< which neighbours batches have
   std::optional<TimeRule> time{};        ///< of those that the seeds see by their own times; none: all. On the host
+  std::optional<LinkBatches> links{};    ///< requests are of these links; none: of nodes. On the host, of plain graphs,
+                                         ///< and not with `time`
   Degrees degrees = Degrees::kOfNoNode;  ///< in every batch, for a model that reads them
   int num_workers = 1;                   ///< threads that prepare batches; 0 = the caller's thread, for debugging
   int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = default_slots(). With fewer than

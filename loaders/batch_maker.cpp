@@ -1,6 +1,7 @@
 // loaders/batch_maker.cpp - see batch_maker.h.
 #include "loaders/batch_maker.h"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -57,10 +58,12 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
 }
 
 void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
-  const MfgShape& shape = sampler_->sample(request.seeds, request.key);
-  seeds_ = request.seeds;
+  if (links_) links_->make(request.seeds, request.batch, request.key);
+  seeds_ = links_ ? links_->seeds() : request.seeds;
+  const MfgShape& shape = sampler_->sample(seeds_, request.key);
   batch.key = request.key;
-  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, residency_, degrees_);
+  batch.layout = lay_out_batch(shape, static_cast<LocalId>(seeds_.size()), *dataset_, residency_, degrees_,
+                               links_ ? static_cast<LocalId>(links_->pairs().size() / 2) : 0);
 }
 
 void BatchMaker::write_sparse_rows(BatchLayout& layout, std::byte* slab) const {
@@ -138,6 +141,7 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
+  if (links_) std::ranges::copy(links_->pairs(), locals(layout.pairs));
   write_features(batch, slab);
   gather_labels(dataset_->label_table(), seeds_, slab + layout.y);
 }

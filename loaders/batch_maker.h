@@ -4,12 +4,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "loaders/batch.h"
 #include "loaders/residency.h"
 #include "loaders/typed_batch.h"
 #include "sampler/batch_sampler.h"
+#include "sampler/link_seeds.h"
 #include "sampler/time_rule.h"
 #include "store/dataset.h"
 
@@ -50,6 +52,9 @@ class BatchMaker {
   /// Oracle:      gather_rows_reference(), and the MFG's own arrays.
   void write(Batch& batch, std::byte* slab);
 
+  /// Requests are of links from now on, and batches have pairs. @param links  whose exclusions the maker's sampler sees
+  void take_links(std::unique_ptr<LinkSeeds> links) noexcept { links_ = std::move(links); }
+
   /// As LoaderOptions::has_paged_rows.
   void expect_paged_rows() noexcept { has_paged_rows_ = true; }
 
@@ -63,6 +68,7 @@ class BatchMaker {
   void write_held_rows(Batch& batch, std::byte* slab);
 
   const Dataset* dataset_;
+  std::unique_ptr<LinkSeeds> links_;  // null: requests are of nodes
   std::unique_ptr<BatchSampler> sampler_;
   Residency residency_;
   const NodeSet* cached_;

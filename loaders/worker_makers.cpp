@@ -21,15 +21,29 @@ std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) 
   return std::make_unique<SamplerPool>(std::move(samplers));
 }
 
+/// Of links: the sampler sees what the batch's own links exclude.
+BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options) {
+  require(options.data.graph == nullptr && !options.time && !dataset.types.is_typed(),
+          "batches of links are sampled on the host, of plain graphs");
+  auto links = std::make_unique<LinkSeeds>(dataset.graph, options.links->ends, options.links->rule);
+  auto sampler = std::make_unique<ExcludingBatchSampler>(dataset.graph, options.rule, links->excluded());
+  BatchMaker maker(dataset, std::move(sampler), options.data, options.row_of, options.degrees);
+  maker.take_links(std::move(links));
+  return maker;
+}
+
 }  // namespace
 
 WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
     : num_workers_(options.num_workers), device_samplers_(make_device_samplers(options)) {
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
-    makers_.emplace_back(
-        dataset,
-        device_samplers_ ? device_samplers_->make_handle() : make_host_sampler(dataset, options.rule, options.time),
-        options.data, options.row_of, options.degrees);
+    if (options.links)
+      makers_.push_back(make_link_maker(dataset, options));
+    else
+      makers_.emplace_back(
+          dataset,
+          device_samplers_ ? device_samplers_->make_handle() : make_host_sampler(dataset, options.rule, options.time),
+          options.data, options.row_of, options.degrees);
     if (options.has_paged_rows) makers_.back().expect_paged_rows();
   }
 }
