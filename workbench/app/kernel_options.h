@@ -39,6 +39,7 @@ struct KernelOptions {
   std::string bytes{};
   std::string flops{};
   std::string python = "python3";
+  std::string as = "torch";
   std::string command{};
   std::string folder{};
   std::string recorded{};
@@ -83,6 +84,7 @@ void visit_fields_of_own_kernels(Self& self, Visit&& field) {
   field("bytes", self.bytes, "new: least bytes that are moved; empty = of the buffers");
   field("flops", self.flops, "new: least operations; empty = one of each output");
   field("python", self.python, "interpreter of references that are Python files");
+  field("as", self.as, "export: torch | kernels | tvm-ffi | cpp");
 }
 
 template <class Self, class Visit>

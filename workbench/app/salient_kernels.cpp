@@ -39,6 +39,7 @@ constexpr Verb kVerbs[] = {
     {"replay", "replay RUN", "decide a recorded run again, without a generator or a GPU", replay_recorded},
     {"report", "report RUN", "write report.md and report.html", write_reports},
     {"promote", "promote RUN --out DIR", "the best kernel, sanitized, with its launch header", promote_best},
+    {"export", "export RUN --as KIND --out DIR", "the best kernel for PyTorch, kernels, TVM or C++", export_kernel},
     {"verify-ledger", "verify-ledger RUN", "was the record changed?", verify_ledger},
 };
 

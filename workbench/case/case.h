@@ -86,6 +86,7 @@ struct Case {
   std::vector<ShapeSpec> shapes{};
   std::filesystem::path host_start{}, cuda_start{};  ///< start kernels; empty = none
   std::filesystem::path file{};                      ///< that it was read from
+  std::string backward{};                            ///< name of the case of its gradients; "" = there is none
   std::vector<EngineKernel> engine{};                ///< what the engine has of this case's runs
 
   const std::filesystem::path& start(BackendKind backend) const {

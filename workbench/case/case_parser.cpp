@@ -91,8 +91,8 @@ class CaseParser {
     } else if (const auto flag = flag_.find(key); flag != flag_.end()) {
       if (words.size() != 2 || (words[1] != "yes" && words[1] != "no")) refuse(key + ": yes or no");
       *flag->second = words[1] == "yes";
-    } else if (key == "mean") {
-      made_.mean = rest_of(line, 1);
+    } else if (key == "mean" || key == "backward") {
+      (key == "mean" ? made_.mean : made_.backward) = rest_of(line, 1);
     } else if (key == "formula") {
       made_.formulas.push_back(rest_of(line, 1));
     } else if (key == "reference") {
