@@ -104,8 +104,8 @@ for label in "${labels[@]}"; do
 done
 if [ $is_workbench = yes ]; then
   mkdir -p "$out/share/workbench" "$out/scripts" "$out/tests"
-  cp -r "$root"/workbench/{cases,prompts} "$out/share/workbench/"
-  cp -r "$root"/tests/workbench/{cuda_fixtures,cuda_backend_gpu_test.py} "$out/tests/"
+  cp -r "$root"/workbench/{cases,prompts,python} "$out/share/workbench/"
+  cp -r "$root"/tests/workbench/{cuda_fixtures,strangers,cuda_backend_gpu_test.py} "$out/tests/"
   cp "$root"/scripts/workbench_{gpu.sh,baselines.py} "$out/scripts/"
   if [ -d "$cache/cute/cute" ]; then
     tar -C "$cache" -czf "$out/share/cute.tar.gz" cute  # 3 MB instead of 27; workbench_gpu.sh unpacks it

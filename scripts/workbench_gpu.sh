@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # scripts/workbench_gpu.sh - the kernel workbench on a machine with a GPU: tests, baselines, many runs side by side.
 #
-#   scripts/workbench_gpu.sh test [start|attacks]    start kernels are correct (5 minutes), attacks are rejected
+#   scripts/workbench_gpu.sh test [start|attacks|own]
+#                                                    start kernels are correct (5 minutes), attacks are rejected,
+#                                                    sources of strangers become cases
 #   scripts/workbench_gpu.sh baselines FILE          start kernels and torch's operators timed; FILE is for `report`
 #   scripts/workbench_gpu.sh start RUNS NAME...      a run RUNS/NAME each, up to its first request; NAME is CASE-METHOD
 #                                                    or CASE-METHOD.LABEL

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The back end `cuda` on a GPU: start kernels and the example of the prompts are correct, attacks of cuda_fixtures/ are
-rejected with their verdicts.
+rejected with their verdicts, and somebody's sources of strangers/ become cases whose kernels are correct.
 
-    cuda_backend_gpu_test.py PROGRAM CASES FIXTURES [start|attacks]    exit 77: no GPU, no driver, or no nvcc
+    cuda_backend_gpu_test.py PROGRAM CASES FIXTURES [start|attacks|own]    exit 77: no GPU, no driver, or no nvcc
 """
 import concurrent.futures
 import os
@@ -10,9 +10,11 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 PROGRAM, CASES, FIXTURES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-PARTS = sys.argv[4:] or ["start", "attacks"]
+PARTS = sys.argv[4:] or ["start", "attacks", "own"]
+STRANGERS = FIXTURES.parent / "strangers"
 JOBS = max(1, min(6, (os.cpu_count() or 1) // 2))
 HANGS = {"endless_loop"}  # alone: they keep the GPU busy until they are killed
 
@@ -45,6 +47,23 @@ def check_attack(fixture):
     return fits
 
 
+OWN = [("softsign", "softsign", ["--formula", "y[i] = x[i] / (1 + abs(x[i]))", "--shapes", "n=16777216"]),
+       ("matmul_tiles", "matmul_tiles",
+        ["--formula", "C[i < M, j < N] = sum(t, 0, K, A[i*K+t] * B[t*N+j])", "--template", "16",
+         "--buffers", "A=M*K; B=K*N; C=M*N", "--shapes", "M=1024 N=1024 K=512"])]
+
+
+def check_own(name, kernel, options):
+    with tempfile.TemporaryDirectory() as folder:
+        result = subprocess.run([PROGRAM, "new", name, "--from", STRANGERS / f"{name}.cu", "--kernel", kernel, *options,
+                                 "--backend", "cuda", "--out", folder], text=True, capture_output=True)
+        fits = result.returncode == 0 and "ACCEPTED" in result.stdout
+        times = check(f"{folder}/{name}.case", f"{folder}/kernels/{name}.cu", verb="bench")[1] if fits else ""
+    print(("ok   " if fits else "WRONG"), f"somebody's {name}:", result.stdout[-400:], result.stderr[-400:], times,
+          flush=True)
+    return fits
+
+
 first = check("softsign", CASES / "kernels/softsign.cu")
 if first[0] in (66, 69):
     print("skipped:", first[1])
@@ -56,6 +75,8 @@ with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
     if "start" in PARTS:
         results += pool.map(check_start_kernel, sorted(CASES.glob("*.case")))
         results += pool.map(check_example, [CASES.parent / "prompts/example_cute.txt"])
+    if "own" in PARTS:
+        results += [check_own(*one) for one in OWN]
     if "attacks" in PARTS:
         results += pool.map(check_attack, [one for one in attacks if one.stem not in HANGS])
         results += [check_attack(one) for one in attacks if one.stem in HANGS]

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tests/workbench/bench_support.h"
+#include "workbench/making/new_case.h"
 #include "workbench/referee/process.h"
 #include "workbench/referee/static_gate.h"
 
@@ -56,6 +57,31 @@ TEST(CudaGate, TheExampleOfThePromptsInCutePasses) {
   const std::filesystem::path example = std::filesystem::path(SALIENT_WORKBENCH_DIR) / "prompts/example_cute.txt";
   const Finding found = static_finding(example, load_case(cases_folder(), "relu"), scratch / "kernel.ptx", cute);
   EXPECT_EQ(found.verdict, Verdict::kAccepted) << found.reason;
+}
+
+TEST(CudaGate, WhatIsMadeOfAStrangersKernelPasses) {
+  if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
+  const salient::test::Scratch scratch;
+  const std::filesystem::path strangers = fixtures_folder().parent_path() / "strangers";
+  for (const char* name : {"softsign", "matmul_tiles"}) {
+    const std::string source = read_text_file(strangers / (std::string(name) + ".cu"));
+    NewCase made{.name = "mine", .file = "theirs.cu", .backend = BackendKind::kCuda};
+    made.kernel = find_kernels(source, BackendKind::kCuda).front();
+    made.text = text_for_kernel(source, BackendKind::kCuda, made.kernel);
+    const bool is_product = !made.kernel.template_parameters.empty();
+    if (is_product) made.template_arguments = {"16"};
+    read_parameters(made);
+    set_buffers(made, is_product ? "A=M*K; B=K*N; C=M*N" : "");
+    set_shapes(made, is_product ? "M=512 N=512 K=512" : "n=100000");
+    made.formulas = {is_product ? "C[i < M, j < N] = sum(t, 0, K, A[i*K+t] * B[t*N+j])"
+                                : "y[i] = x[i] / (1 + abs(x[i]))"};
+    made.block = is_product ? "16 block_y=16" : "256";
+    made.grid = is_product ? "ceil(N,16) grid_y=ceil(M,16)" : "ceil(n,256)";
+    (void)write_text_file(scratch / (made.name + name + ".cu"), kernel_text(made));
+    const Finding found = static_finding(scratch / (made.name + name + ".cu"),
+                                         parse_case(case_text(made), scratch / "mine.case"), scratch / "kernel.ptx");
+    EXPECT_EQ(found.verdict, Verdict::kAccepted) << name << ": " << found.reason << found.log;
+  }
 }
 
 TEST(CudaGate, AttacksThatNeedNoGpuToBeSeenAreRejected) {

@@ -506,6 +506,7 @@ class SalientKernels(unittest.TestCase):
 
     def test_every_command_of_the_documentation_works(self):
         (self.work / "workbench").symlink_to(SOURCE / "workbench")
+        shutil.copy(SOURCE / "tests/workbench/strangers/row_means.cpp", self.work)
         for number in range(1, 4):
             (self.work / "work/answers").mkdir(parents=True, exist_ok=True)
             (self.work / f"work/answers/00{number}-coder.answer.md").write_text(f"```cpp\n{GOOD}```\n")

@@ -148,6 +148,7 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> words
 
 void check_options(const KernelOptions& options) {
   require_option(is_one_of(options.backend, {"auto", "host", "cuda"}), "--backend: auto, host or cuda");
+  require_option(is_one_of(options.as, {"torch", "kernels", "tvm-ffi", "cpp"}), "--as: torch, kernels, tvm-ffi or cpp");
   require_option(is_one_of(options.profile, {"from-start", "late", "never"}), "--profile: from-start, late or never");
   require_option(is_one_of(options.language, {"", "host", "cuda", "cute"}), "--language: host, cuda or cute");
   require_option(options.rounds >= 0 && options.rounds <= 1000, "--rounds: 0 to 1000");

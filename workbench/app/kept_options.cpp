@@ -36,6 +36,13 @@ void keep_options(const std::filesystem::path& run, const KernelOptions& options
   replace_text_file(run / kName, text.str());
 }
 
+void drop_options_without_run(const std::filesystem::path& run) {
+  if (std::filesystem::exists(run / "ledger.jsonl")) return;
+  std::error_code ignored;
+  std::filesystem::remove(run / kName, ignored);
+  std::filesystem::remove(run, ignored);  // if it is empty
+}
+
 KernelOptions with_kept_options(const KernelOptions& options, const std::filesystem::path& run) {
   const std::filesystem::path file = run / kName;
   if (!std::filesystem::exists(file)) return options;

@@ -12,6 +12,9 @@ namespace salient::workbench {
 /// @throws Error{kIo}
 void keep_options(const std::filesystem::path& run, const KernelOptions& options);
 
+/// Of a run that never began: the file, and the folder if it holds nothing else.
+void drop_options_without_run(const std::filesystem::path& run);
+
 /// Those of RUN/options.toml, but the folder of the run and what one call alone is told; over them what differs from
 /// the defaults in `options`. Without the file `options`.
 /// @throws Error{kUsage} for a file that is none

@@ -25,6 +25,21 @@ struct KernelOptions {
   std::int64_t budget_tokens = 0;
   double stop_at = 0;
   std::string out{};
+  std::string from{};
+  std::string kernel{};
+  std::vector<std::string> template_arguments{};
+  std::string formula{};
+  std::string reference{};
+  std::string buffers{};
+  std::string shapes{};
+  bool fixed = false;
+  std::vector<std::string> set{};
+  std::string grid{};
+  std::string block{};
+  std::string bytes{};
+  std::string flops{};
+  std::string python = "python3";
+  std::string as = "torch";
   std::string command{};
   std::string folder{};
   std::string recorded{};
@@ -51,6 +66,27 @@ struct KernelOptions {
   options::HelpTopic help{};
 };
 
+/// Of new, import, export and attack.
+template <class Self, class Visit>
+void visit_fields_of_own_kernels(Self& self, Visit&& field) {
+  field("from", self.from, "new: source with the kernel, CUDA (.cu) or C++");
+  field("kernel", self.kernel, "new: its name; empty = the only one");
+  field("template", self.template_arguments, "new: arguments of a kernel that is a template");
+  field("formula", self.formula,
+        "new: what is right, as 'out[i] = x[i] / (1 + abs(x[i]))'; several with ; between them");
+  field("reference", self.reference, "new: what is right, as a Python file, or 'FILE FUNCTION'");
+  field("buffers", self.buffers, "new: elements, as 'x=m*k; indices=edges index rows; y=inout n'");
+  field("shapes", self.shapes, "new: sizes that are timed, as 'm=512 n=512; m=64 n=4096'");
+  field("fixed", self.fixed, "new: the kernel is for these shapes alone, no others are tested");
+  field("set", self.set, "new: parameters that are no sizes, as alpha=0.5,causal=1");
+  field("grid", self.grid, "new: blocks of a launch; empty = of the source, or asked");
+  field("block", self.block, "new: threads of a block; likewise");
+  field("bytes", self.bytes, "new: least bytes that are moved; empty = of the buffers");
+  field("flops", self.flops, "new: least operations; empty = one of each output");
+  field("python", self.python, "interpreter of references that are Python files");
+  field("as", self.as, "export: torch | kernels | tvm-ffi | cpp");
+}
+
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, KernelOptions>
 void visit_fields(Self& self, Visit&& field) {
@@ -69,7 +105,8 @@ void visit_fields(Self& self, Visit&& field) {
         "open; 0 = no limit");
   field("stop-at", self.stop_at, "optimize: per cent of the measured bound at which the run ends; 0 = not by that");
   field("out", self.out,
-        "optimize: run folder; tune, promote, report: what to write; empty = below runs/kernels, in the run");
+        "optimize: run folder; others: the file or folder to write; empty = below runs/kernels, in the run, here");
+  visit_fields_of_own_kernels(self, field);
   field("command", self.command, "generator command: a shell command, request on its input, answer on its output");
   field("folder", self.folder, "generator folder: of requests and answers; empty = answers/ in the run folder");
   field("recorded", self.recorded, "generator replay: the run whose answers are given again");

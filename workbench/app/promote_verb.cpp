@@ -9,6 +9,7 @@
 #include "workbench/app/verbs.h"
 #include "workbench/ledger/ledger.h"
 #include "workbench/ledger/sha256.h"
+#include "workbench/method/run_record.h"
 #include "workbench/promotion/launch_header.h"
 #include "workbench/promotion/sanitize.h"
 
@@ -35,7 +36,7 @@ std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, c
   replace_text(file, candidate.source);
   std::variant<Artifact, Finding> compiled = backend.compile(candidate, given);
   if (auto* rejected = std::get_if<Finding>(&compiled)) return *rejected;
-  return sanitize_on_cuda({std::filesystem::read_symlink("/proc/self/exe"), "run", given.name, file,
+  return sanitize_on_cuda({std::filesystem::read_symlink("/proc/self/exe"), "run", given.file, file,
                            std::get<Artifact>(compiled).file, "--workbench-dir", workbench_folder(options)});
 }
 
@@ -57,7 +58,7 @@ int promote_best(const Words& words, const KernelOptions& options) {
   KernelOptions as_recorded = options;
   as_recorded.backend = text_of(records.front(), "backend");
   const std::unique_ptr<Backend> backend = make_backend(as_recorded, work);
-  const Case given = load_case(workbench_folder(options) / "cases", text_of(records.front(), "case"));
+  const Case given = load_case("", case_file_of(records.front(), workbench_folder(options)));
   const Candidate candidate = parse_candidate(read_object(run, text_of(*best, "source")));
   const Candidate start = parse_candidate(read_text_file(given.start(backend->kind())));  // not what the record says
   RefereeOptions how = referee_options(options);

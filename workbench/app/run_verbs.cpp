@@ -89,7 +89,12 @@ int optimize_case(const Words& words, const KernelOptions& options) {
                             .budget_seconds = options.budget_s,
                             .budget_tokens = options.budget_tokens,
                             .generator = options.generator == "openai" ? "openai " + options.model : options.generator};
-  return run_or_wait(run, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
+  try {
+    return run_or_wait(run, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
+  } catch (...) {
+    drop_options_without_run(run);
+    throw;
+  }
 }
 
 int advance_run(const Words& words, const KernelOptions& options) {

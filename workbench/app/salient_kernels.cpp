@@ -15,6 +15,7 @@
 #include "core/version.h"
 #include "workbench/app/bench_setup.h"
 #include "workbench/app/verbs.h"
+#include "workbench/case/reference_program.h"
 
 namespace salient::workbench {
 namespace {
@@ -28,6 +29,7 @@ struct Verb {
 
 constexpr Verb kVerbs[] = {
     {"list", "list", "the cases", list_cases},
+    {"new", "new NAME --from FILE", "a case from somebody's kernel, and its verdict", new_case},
     {"check", "check CASE FILE", "is a candidate correct?", check_candidate},
     {"bench", "bench CASE FILE...", "how fast are candidates, beside the start kernel?", bench_candidates},
     {"run", "run CASE FILE BINARY", "a compiled candidate in this process, for sanitizers and ncu", run_candidate},
@@ -37,6 +39,7 @@ constexpr Verb kVerbs[] = {
     {"replay", "replay RUN", "decide a recorded run again, without a generator or a GPU", replay_recorded},
     {"report", "report RUN", "write report.md and report.html", write_reports},
     {"promote", "promote RUN --out DIR", "the best kernel, sanitized, with its launch header", promote_best},
+    {"export", "export RUN --as KIND --out DIR", "the best kernel for PyTorch, kernels, TVM or C++", export_kernel},
     {"verify-ledger", "verify-ledger RUN", "was the record changed?", verify_ledger},
 };
 
@@ -81,6 +84,7 @@ int run(std::span<const char* const> arguments) {
     options::parse(arguments.subspan(at), given);
     if (given.help) return print_help(given.help), 0;
     check_options(given);
+    set_reference_python(given.python, workbench_folder(given) / "python" / "reference_server.py");
     if (verb.run != run_candidate) keep_memory_private();
     return verb.run(words, given);
   }

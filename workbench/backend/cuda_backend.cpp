@@ -79,7 +79,7 @@ class CudaBackend final : public Backend {
         launches.push_back(text_of(dims) + ", " + launch.kernel);
     const DeviceTurn turn(DeviceTurn::Kind::kExclusive);
     const std::filesystem::path source = artifact.file.parent_path() / "candidate.cu";
-    return ncu_profile(compiler_.runner(given.name, source, artifact.file), launches);
+    return ncu_profile(compiler_.runner(given.file.string(), source, artifact.file), launches);
   }
 
   std::unique_ptr<DeviceTurn> turn(DeviceTurn::Kind kind) override { return std::make_unique<DeviceTurn>(kind); }

@@ -55,18 +55,20 @@ struct ShapeSpec {
   std::vector<DimRange> dims{};
 };
 
-/// A case file, checked: every expression has a value for every shape.
 /// A kernel of the engine that came from a run of a case.
 struct EngineKernel {
   std::string file{}, function{};  ///< "models/kernels/NAME.h", and what it declares there
   std::string run{};               ///< name of the recorded run
 };
 
+/// A case file, checked: every expression has a value for every shape.
 struct Case {
   std::string name{};
-  std::string kind{};       ///< class of work: elementwise, gemm, reduction, gather, segment, attention
-  std::string task{};       ///< what is to be computed, in words and formulas
-  std::string reference{};  ///< name in reference.h's table
+  std::string kind{};                   ///< class of work: elementwise, gemm, reduction, gather, segment, attention
+  std::string task{};                   ///< what is to be computed, in words and formulas
+  std::string reference{};              ///< name in reference.h's table
+  std::vector<std::string> formulas{};  ///< of the reference "formula": see formula.h
+  std::vector<std::string> program{};   ///< of the references "python" and "command": see reference_program.h
   std::vector<std::string> dims{};
   std::vector<BufferSpec> buffers{};
   std::string rows{};           ///< expression: independent parts of the result, as the reference computes them
@@ -83,6 +85,8 @@ struct Case {
   bool atomics = false;      ///< the order of additions is free: runs may differ in their last bits
   std::vector<ShapeSpec> shapes{};
   std::filesystem::path host_start{}, cuda_start{};  ///< start kernels; empty = none
+  std::filesystem::path file{};                      ///< that it was read from
+  std::string backward{};                            ///< name of the case of its gradients; "" = there is none
   std::vector<EngineKernel> engine{};                ///< what the engine has of this case's runs
 
   const std::filesystem::path& start(BackendKind backend) const {
@@ -98,8 +102,11 @@ Case parse_case(const std::string& text, const std::filesystem::path& file);
 
 /// Every NAME.case in `folder`, by name. @throws Error{kNoInput} without the folder, Error{kBadData}.
 std::vector<Case> load_cases(const std::filesystem::path& folder);
-/// @throws Error{kNoInput} with the known names if there is none of this name
-Case load_case(const std::filesystem::path& folder, const std::string& name);
+/// @param word  the name of a case in `folder`, or a file "PATH.case"
+/// @throws Error{kNoInput} with the known names if there is none of this name, Error{kBadData}
+Case load_case(const std::filesystem::path& folder, const std::string& word);
+/// The word by which load_case() finds it again from anywhere.
+std::string word_of(const Case& given, const std::filesystem::path& folder);
 
 /// The C++ or CUDA type of a buffer's elements.
 std::string type_name(ElementType type, BackendKind backend);

@@ -30,13 +30,30 @@ std::vector<Case> load_cases(const std::filesystem::path& folder) {
   return cases;
 }
 
+namespace {
+
+bool is_file(const std::string& word) { return word.ends_with(".case"); }
+
+}  // namespace
+
 Case load_case(const std::filesystem::path& folder, const std::string& name) {
+  if (is_file(name)) {
+    const std::filesystem::path file = std::filesystem::absolute(name).lexically_normal();
+    Case own = parse_case(read_text_file(file), file);
+    if (own.name != file.stem()) fail(ErrorKind::kBadData, file.string() + ": the case is named as its file");
+    return own;
+  }
   std::string known;
   for (Case& found : load_cases(folder)) {
     if (found.name == name) return std::move(found);
     known.append(known.empty() ? "" : ", ").append(found.name);
   }
-  fail(ErrorKind::kNoInput, "no case '" + name + "'; there are " + known);
+  fail(ErrorKind::kNoInput, "no case '" + name + "'; there are " + known + "; or name a file, as in my/sum.case");
+}
+
+std::string word_of(const Case& given, const std::filesystem::path& folder) {
+  const bool is_of_folder = given.file.parent_path() == folder.lexically_normal() || given.file.parent_path() == folder;
+  return is_of_folder || given.file.empty() ? given.name : given.file.string();
 }
 
 std::vector<std::string> sizes_of(const Case& given) {

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "workbench/case/case.h"
+#include "workbench/case/case_reference.h"
 
 namespace salient::workbench {
 namespace {
@@ -32,12 +33,20 @@ std::string rest_of(const std::string& line, std::size_t skip) {
   return line.substr(at, end - at);
 }
 
+bool read_exact(const std::vector<std::string>& words, Exact& exact) {
+  static const std::map<std::string, Exact> kinds = {
+      {"no", Exact::kNo}, {"values", Exact::kValues}, {"bits", Exact::kBits}};
+  const auto kind = words.size() == 2 ? kinds.find(words[1]) : kinds.end();
+  if (kind != kinds.end()) exact = kind->second;
+  return kind != kinds.end();
+}
+
 class CaseParser {
  public:
   explicit CaseParser(const std::filesystem::path& file) : file_(file) {
+    made_.file = file;
     one_word_["case"] = &made_.name;
     one_word_["class"] = &made_.kind;
-    one_word_["reference"] = &made_.reference;
     one_word_["ceiling"] = &made_.ceiling;
     expression_["rows"] = &made_.rows;
     expression_["row_cost"] = &made_.row_cost;
@@ -55,6 +64,7 @@ class CaseParser {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       read_line(line);
     }
+    add_rows_of_reference(made_);
     check();
     return std::move(made_);
   }
@@ -81,10 +91,14 @@ class CaseParser {
     } else if (const auto flag = flag_.find(key); flag != flag_.end()) {
       if (words.size() != 2 || (words[1] != "yes" && words[1] != "no")) refuse(key + ": yes or no");
       *flag->second = words[1] == "yes";
-    } else if (key == "mean") {
-      made_.mean = rest_of(line, 1);
+    } else if (key == "mean" || key == "backward") {
+      (key == "mean" ? made_.mean : made_.backward) = rest_of(line, 1);
+    } else if (key == "formula") {
+      made_.formulas.push_back(rest_of(line, 1));
+    } else if (key == "reference") {
+      if (auto why = read_reference(words, made_)) refuse(*why);
     } else if (key == "exact") {
-      read_exact(words);
+      if (!read_exact(words, made_.exact)) refuse("exact: no, values or bits");
     } else if (key == "exponents") {
       read_exponents(words);
     } else if (key == "dims") {
@@ -126,14 +140,6 @@ class CaseParser {
     if (buffer.role != BufferRole::kOut && is_float(buffer.type) != (buffer.fill == Fill::kValues))
       refuse("values fill floating point, the other fills integers");
     made_.buffers.push_back(std::move(buffer));
-  }
-
-  void read_exact(const std::vector<std::string>& words) {
-    static const std::map<std::string, Exact> kinds = {
-        {"no", Exact::kNo}, {"values", Exact::kValues}, {"bits", Exact::kBits}};
-    const auto kind = words.size() == 2 ? kinds.find(words[1]) : kinds.end();
-    if (kind == kinds.end()) refuse("exact: no, values or bits");
-    made_.exact = kind->second;
   }
 
   void read_exponents(const std::vector<std::string>& words) {
@@ -196,10 +202,12 @@ class CaseParser {
       if (word->empty()) refuse("missing: " + key);
     for (const auto& [key, expression] : expression_)
       if (expression->empty()) refuse("missing: " + key);
+    if (made_.reference.empty()) refuse("missing: reference");
     if (made_.task.empty() || made_.dims.empty() || made_.shapes.empty()) refuse("missing: task, dims or shapes");
     const auto writes = [](const BufferSpec& buffer) { return buffer.role != BufferRole::kIn; };
     if (std::none_of(made_.buffers.begin(), made_.buffers.end(), writes)) refuse("no buffer is written");
     for (const ShapeSpec& shape : made_.shapes) check_shape(shape);
+    check_formulas(made_);
   }
 
   void check_shape(const ShapeSpec& shape) const {

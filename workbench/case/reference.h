@@ -21,6 +21,7 @@ struct ResultPart {
   std::size_t first = 0;
   std::vector<double> value{};
   std::vector<double> magnitude{};  ///< sum of the absolute terms of each value: what rounding errors scale with
+  std::vector<double> worst{};      ///< in place of magnitude in the bound of one element; empty = the same
 
   std::vector<std::uint32_t> bits{};  ///< of each value, where the case copies bits
 
@@ -47,5 +48,7 @@ std::unique_ptr<Reference> make_dense(const std::string& name, const Problem& pr
 std::unique_ptr<Reference> make_graph(const std::string& name, const Problem& problem);
 std::unique_ptr<Reference> make_attention(const std::string& name, const Problem& problem);
 std::unique_ptr<Reference> make_hash(const std::string& name, const Problem& problem);
+/// Of the name "formula": the expressions of the case file; of "python" and "command": a program of the user.
+std::unique_ptr<Reference> make_of_case_file(const std::string& name, const Problem& problem);
 
 }  // namespace salient::workbench

@@ -12,7 +12,9 @@
 #include "core/files/file_io.h"
 #include "core/host/interrupt.h"
 #include "core/version.h"
+#include "workbench/case/reference_program.h"
 #include "workbench/ledger/records.h"
+#include "workbench/ledger/sha256.h"
 #include "workbench/method/recorded_run.h"
 #include "workbench/method/run_record.h"
 
@@ -149,7 +151,9 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
   Ledger ledger(folder);
   Json first = run_facts(given, backend, options);
   first["start"] = ledger.put(start.source);
-  first["case_text"] = ledger.put(read_text_file(workbench / "cases" / (given.name + ".case")));
+  first["case_text"] = ledger.put(read_text_file(given.file));
+  if (word_of(given, workbench / "cases") != given.name) first["case_file"] = given.file.string();
+  if (const auto reference = reference_file(given)) first["reference_text"] = ledger.put(read_text_file(*reference));
   first["prompts"] = ledger.put(prompts.to_text());
   ledger.append("run", first);
   ledger.set_best({{"case", given.name}, {"of_start", 1}, {"candidate", 0}}, start.source,
@@ -173,6 +177,9 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
   RecordedRun record(folder, std::move(records));
   const RunRecipe recipe = read_recipe(folder, record.first(), workbench);
   if (!record.end_reason().empty()) return replay_run(folder, workbench);
+  if (const auto reference = reference_file(recipe.given))
+    if (sha256(read_text_file(*reference)) != text_of(record.first(), "reference_text"))
+      fail(ErrorKind::kBadData, reference->string() + ": is not the reference that the run began with");
   const Candidate start = parse_candidate(recipe.start);
   const std::unique_ptr<Method> method = make_method(recipe.context());
   RefereeOptions referee_options = options.referee;

@@ -55,9 +55,13 @@ std::map<std::string, std::string> machine_of(const Json& first) {
 
 }  // namespace
 
+std::filesystem::path case_file_of(const Json& first, const std::filesystem::path& workbench) {
+  const std::string own = text_of(first, "case_file");
+  return own.empty() ? workbench / "cases" / (text_of(first, "case") + ".case") : std::filesystem::path(own);
+}
+
 RunRecipe read_recipe(const std::filesystem::path& folder, const Json& first, const std::filesystem::path& workbench) {
-  const std::string name = text_of(first, "case");
-  return {.given = parse_case(read_object(folder, text_of(first, "case_text")), workbench / "cases" / (name + ".case")),
+  return {.given = parse_case(read_object(folder, text_of(first, "case_text")), case_file_of(first, workbench)),
           .prompts = Prompts::from_text(read_object(folder, text_of(first, "prompts"))),
           .backend = text_of(first, "backend") == "cuda" ? BackendKind::kCuda : BackendKind::kHost,
           .start = read_object(folder, text_of(first, "start")),

@@ -29,6 +29,8 @@ struct RunRecipe {
             .machine = machine};
   }
 };
+/// Where the case of a record is today: of the workbench, or a file of the user.
+std::filesystem::path case_file_of(const Json& first, const std::filesystem::path& workbench);
 /// @param first  record of the ledger in `folder`   @throws Error{kBadData}
 RunRecipe read_recipe(const std::filesystem::path& folder, const Json& first, const std::filesystem::path& workbench);
 

@@ -60,6 +60,10 @@ Fit fit_of(ElementType type, double o, double r, double magnitude, double c) {
   return error <= kShortTerms * (magnitude + std::abs(r)) ? Fit::kImprecise : Fit::kWrong;  // NaN is wrong
 }
 
+double worst_of(const ResultPart& part, std::size_t i) {
+  return part.worst.empty() ? part.magnitude[i] : part.worst[i];
+}
+
 /// Root mean square of errors beyond the rounding of the result, in units of 2^-24 * sum|terms|.
 class MeanError {
  public:
@@ -216,7 +220,7 @@ std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outp
         const double o = load_element(buffer.type, outputs[part.buffer].data(), part.first + i);
         mean.add(buffer.type, o, part.value[i], part.magnitude[i]);
         const Fit fit = problem.definition().exact == Exact::kNo
-                            ? fit_of(buffer.type, o, part.value[i], part.magnitude[i], c)
+                            ? fit_of(buffer.type, o, part.value[i], worst_of(part, i), c)
                             : exact_fit_of(problem, part, i, outputs);
         if (fit == Fit::kRight || (fit == Fit::kImprecise && found)) continue;
         const std::string what =
