@@ -69,6 +69,8 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
                   (is_node_file(nodes.what) && !nodes.what.ends_with(".npy")),
               "id-column", "only of --nodes that are a table, and of --new-nodes");
   add_problems_of_new_nodes(found, options);
+  check_field(found, options.links.empty() || (nodes.what == NodeSelection().what && options.added.nodes.empty()),
+              "links", "instead of --nodes and --new-nodes");
   options::check_checkpoint_name(found, options.checkpoint);
   add_problems(found, options.sampled, options.exact);
   add_problems(found, options.layerwise, options.exact);

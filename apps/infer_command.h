@@ -26,6 +26,8 @@ void visit_fields(Self& self, Visit&& field) {
         "what names a node: the id that the source gave it, or its row in the store; auto: ids where it has them");
   field("id-column", self.nodes.id_column,
         "of a table of ids or of new nodes, NAME or number from 0; empty = one with a usual name");
+  field("links", self.links,
+        "of a run of --task link, instead of --nodes: pairs of ids in text, as salient-prepare edges takes edges");
   field("new-nodes", self.added.nodes,
         "instead of --nodes: a table of nodes that the data set lacks, with the columns of its own table; of a typed "
         "graph TYPE=FILE, for each type");

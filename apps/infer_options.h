@@ -78,6 +78,7 @@ struct InferOptions {
   std::string run{};                ///< directory of a run of salient-train
   std::string checkpoint = "best";  ///< or "latest", "epoch-NNNN"
   NodeSelection nodes{};
+  std::string links{};                    ///< instead: a file of pairs of ids, which a run of links scores
   AddedNodes added{};                     ///< instead of nodes of the data set; their id column is that of `nodes`
   DataOptions data{.dataset{}, .root{}};  ///< empty: the run's
   FeatureMatch match_features = FeatureMatch::kName;

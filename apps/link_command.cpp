@@ -68,12 +68,15 @@ bool says_link(std::span<const char* const> args, const std::function<const char
     if (std::string said = config.empty() ? "" : value_in(config, option); !said.empty()) return said;
     return resumed.empty() ? std::string() : value_in(resumed + "/config.toml", option);
   };
-  const std::string task = first_of("task"), dataset = first_of("dataset");
-  if (!task.empty() && task != kAutoWord) return task == kLink;
-  if (dataset.empty()) return false;
+  const std::string task = first_of("task"), dataset = first_of("dataset"), model = first_of("model");
+  if (!task.empty() && task != kAutoWord && task != kLink) return false;
+  if (!model.empty()) return model == name_of(LinkEncoder::kNone);
+  if (dataset.empty()) return task == kLink;
   std::string root = first_of("data-root");
   if (root.empty()) root = options::data_folder(look_up).value_or(DataOptions{}.root);
-  return is_there(dataset_folder(dataset, root) / kLinkArrays[kTrainLinks].ends.file);
+  const auto has = [&](const StoreArray& array) { return is_there(dataset_folder(dataset, root) / array.file); };
+  const auto& [ends, relations] = kLinkArrays[kTrainLinks];
+  return has(relations) || (task == kLink && !has(ends));  // links without relations have no embedding models
 }
 
 }  // namespace

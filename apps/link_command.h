@@ -87,7 +87,8 @@ void visit_fields(Self& self, Visit&& field) {
 }
 
 /// Whether a command line, its environment, its --config file or the run that it resumes say --task link, or leave the
-/// task open for a data set with links. Throws nothing: what is wrong is said when the line is read.
+/// task open for a data set with links, and no model, or leave that open for links of relations. Throws
+/// nothing: what is wrong is said when the line is read.
 bool is_link_command(std::span<const char* const> args, const std::function<const char*(const char*)>& look_up);
 
 /// Merges, the strongest last: defaults < configuration of the run that --resume names < --config file < SALIENT_* <

@@ -87,6 +87,10 @@ struct Predictor::Impl {
   }
 
   Dataset open_fitted(const std::filesystem::path& run, const PredictorOptions& options) const {
+    if (predicts_links(trained_with))
+      fail(ErrorKind::kUsage, run.string() +
+                                  ": the run predicts links; salient-infer scores pairs by it, and requests "
+                                  "of nodes have no answer");
     return fit_to_run(*comm,
                       {.run = run,
                        .checkpoint = options.checkpoint,

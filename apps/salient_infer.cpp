@@ -16,6 +16,7 @@
 #include "apps/applied_variables.h"
 #include "apps/infer_command.h"
 #include "apps/infer_run.h"
+#include "apps/link_scores.h"
 #include "apps/older_runs.h"
 #include "apps/program.h"
 #include "apps/rank_table.h"
@@ -168,7 +169,9 @@ std::string short_name_of(const AddedNodes& added) {
 /// --out, or a new name inside the run.
 std::filesystem::path output_folder(const InferOptions& options) {
   if (!options.results.directory.empty()) return options.results.directory;
-  const std::string name = options.added.nodes.empty() ? short_name_of(options.nodes) : short_name_of(options.added);
+  const std::string name = !options.links.empty()        ? std::filesystem::path(options.links).stem().string()
+                           : options.added.nodes.empty() ? short_name_of(options.nodes)
+                                                         : short_name_of(options.added);
   return unused_name(std::filesystem::path(options.run) / "predictions" / (name + local_time("-%Y%m%d-%H%M%S")));
 }
 
@@ -265,6 +268,25 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
   return 0;
 }
 
+/// Scores of --links. @return the exit code
+int write_scores(InferRun& run, const std::filesystem::path& folder, StagedDirectory& staged) {
+  write_link_scores(run, staged.path(), scratch_folder(run.options, folder));
+  (void)write_text_file(staged.path() / kReport, report_of(run, {}, kProgram));
+  staged.publish();
+  log_result("results in " + folder.string());
+  return 0;
+}
+
+/// Runs of nodes predict nodes, and runs of links score pairs.
+void require_kind_of_run(const InferRun& run) {
+  const bool scores_pairs = !run.options.links.empty();
+  if (predicts_links(run.trained_with) && !scores_pairs)
+    fail(ErrorKind::kUsage, "--links: is needed, a file of pairs, as the run predicts links");
+  if (!predicts_links(run.trained_with) && scores_pairs)
+    fail(ErrorKind::kUsage, "--links: of runs that predict links; this one predicts nodes");
+  if (scores_pairs && run.session.comm->size() > 1) fail(ErrorKind::kUsage, "--links: of one rank");
+}
+
 int infer(const InferCommand& command, const Launch& launch, Communicator& control) {
   const InferOptions& said = command.options;
   if (command.actions.print_config) {
@@ -275,18 +297,20 @@ int infer(const InferCommand& command, const Launch& launch, Communicator& contr
     for (const std::string& line : variables_left_out<InferOptions>(in_environment)) log_info(line);
   require_equal_programs(control, kProgram, common_configuration(said, kOwnToAHost));
   InferRun run = set_up(said, launch, control);
+  together(*run.session.comm, [&] { require_kind_of_run(run); });
   std::filesystem::path folder;
   std::optional<StagedDirectory> staged;
   install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   together(*run.session.comm, [&] {
-    check_top_k(run.options.results, run.dataset);
+    if (said.links.empty()) check_top_k(run.options.results, run.dataset);
     if (!run.session.is_rank_0()) return;
     folder = output_folder(run.options);
     warn_of_leftovers(folder);
     staged.emplace(folder, said.results.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
   });
-  select_nodes_together(run);
   if (!run.session.device.is_cuda()) reuse_tensor_memory();
+  if (!said.links.empty()) return write_scores(run, folder, *staged);
+  select_nodes_together(run);
   return write_predictions(run, folder, staged);
 }
 

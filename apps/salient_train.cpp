@@ -90,8 +90,12 @@ RunDescription describe_run(const TrainRun& run) {
                    {"fingerprint", dataset.fingerprint},
                    {"nodes", static_cast<std::int64_t>(dataset.num_nodes())},
                    {"entries", dataset.num_edges()},
-                   {"task", name_of(dataset.task)},
+                   {"task", predicts_links(run.options) ? "link" : name_of(dataset.task)},
                    {words_of(dataset.task).outputs, dataset.num_classes}};
+  if (predicts_links(run.options))
+    for (const auto& [name, split] :
+         {std::pair{"train_links", kTrainLinks}, {"valid_links", kValidLinks}, {"test_links", kTestLinks}})
+      about.dataset[name] = static_cast<std::int64_t>(dataset.links[split].size());
   add_schema(dataset.types, about.dataset);
   return about;
 }
@@ -112,17 +116,19 @@ void take_precision_of_resumed(TrainRun& run) {
 void choose_batch_size(TrainRun& run) {
   BatchOptions& batches = run.options.batches;
   const int num_ranks = run.session.comm->size();
-  const int suited = auto_batch_size(run.dataset.train.size(), num_ranks);
+  const std::size_t num_items = num_training_items(run.options, run.dataset);
+  const char* const items = predicts_links(run.options) ? " training links" : " training nodes";
+  const int suited = auto_batch_size(num_items, num_ranks);
   if (batches.size != kAutoBatchSize) {
     if (run.session.is_rank_0() && batches.global_size == 0)
-      warn_of_few_steps(run.dataset.train.size(), global_batch_of(run.options, num_ranks),
+      warn_of_few_steps(num_items, global_batch_of(run.options, num_ranks),
                         static_cast<std::size_t>(suited) * static_cast<std::size_t>(num_ranks), suited);
     return;
   }
   batches.size = batches.global_size > 0 ? BatchOptions{}.size : suited;
   if (run.session.is_rank_0() && batches.size < BatchOptions{}.size)
-    log_info("batches of " + std::to_string(batches.size) + " seeds, as there are " +
-             std::to_string(run.dataset.train.size()) + " training nodes; --batch-size chooses another size");
+    log_info("batches of " + std::to_string(batches.size) + " seeds, as there are " + std::to_string(num_items) +
+             items + "; --batch-size chooses another size");
 }
 
 /// Device, ranks and data set of the run. Collective.
@@ -137,6 +143,8 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   fit_to_machine(run.options.machine, session.device, launch.cores);
   RankTable ranks = log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, said.data, said.machine);
+  if (!said.task && run.dataset.has_links && !run.dataset.types.is_typed())
+    run.said.task = run.options.task = RunTask::kLink;
   together(*session.comm, [&] { require_trainable(run.options, run.dataset); });
   run.options.class_weights = class_weights_on_all_ranks(*session.comm, said.optimisation.class_weights, run.dataset);
   if (session.is_rank_0() && !run.options.class_weights.empty())
@@ -167,7 +175,7 @@ Facts resolved_facts(const TrainRun& run) {
               {"slots", machine.slots},
               {"precision", name_of(run.plan.precision())},
               {"comm", std::string(run.session.comm->name())},
-              {"metric", name_of(metric_for(run.options.evaluation.metric, run.dataset))}};
+              {"metric", name_of(metric_of_run(run.options, run.dataset))}};
   if (!run.options.class_weights.empty()) facts["class_weights"] = to_text(run.options.class_weights);
   if (may_have_copies(residency.features)) {
     facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
@@ -234,6 +242,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
   if (session.is_rank_0()) warn_of_dense_rows(run);
   if (session.is_rank_0()) warn_of_data(run.dataset);
+  if (session.is_rank_0() && predicts_links(run.options)) warn_of_leak(run.options.links);
   if (session.is_rank_0()) note_unreached_types(run.dataset, training_rule(run.options, run.dataset));
   if (session.is_rank_0()) note_unused_times(run.dataset, run.options.batches.time);
   if (run.dataset.types.is_typed())

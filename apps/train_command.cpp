@@ -89,12 +89,19 @@ void add_problems(std::vector<FieldProblem>& found, const EvaluationOptions& opt
   check_field(found, options.patience >= 0, "patience", "at least 1, or 0 for never");
 }
 
+void add_problems(std::vector<FieldProblem>& found, const LinkTrainOptions& options) {
+  const auto are_few = [](int count) { return count >= 1 && count <= kMaxNegatives; };
+  check_field(found, are_few(options.rule.negatives), "negatives", "1 to " + std::to_string(kMaxNegatives));
+  check_field(found, are_few(options.eval_negatives), "eval-negatives", "1 to " + std::to_string(kMaxNegatives));
+}
+
 }  // namespace
 
 std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   std::vector<FieldProblem> found = problems_of(options.model);
   add_problems(found, options.batches, options.model.num_layers);
   add_problems(found, options.batches.time, options.batches.draw, options.model);
+  add_problems(found, options.links);
   add_problems(found, options.optimisation);
   add_problems(found, options.evaluation, options.model.num_layers);
   add_problems(found, options.machine);
@@ -105,6 +112,9 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   check_field(found, options.trials >= 1 && options.trials <= 10'000, "trials", "1 to 10000");
   check_field(found, !options.batches.time.rule() || options.machine.sampler != GraphResidency::kDevice, "sampler",
               "the host draws by --time-rule");
+  check_field(found, !predicts_links(options) || options.machine.sampler != GraphResidency::kDevice, "sampler",
+              "the host draws with --task link, without the links of a batch");
+  check_field(found, !predicts_links(options) || options.step != StepKind::kResident, "step", "eager with --task link");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
               "resident needs a GPU");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.precision != Precision::kTf32, "precision",

@@ -31,7 +31,7 @@ void visit_fields(Self& self, Visit&& field) {
              "which edges a seed of time T sees: those before T (lt), or also those of T (le); in evaluation too; of "
              "data with times of edges and nodes");
   field("batch-size", self.size,
-        "seeds per rank and step; 0 = 1024, or less where an epoch has fewer than ten steps then");
+        "seeds, or links, per rank and step; 0 = 1024, or less where an epoch has fewer than ten steps then");
   field("global-batch-size", self.global_size, "seeds per step over all ranks; 0 = ranks x batch-size");
   field("deal", self.deal,
         "how a step's seeds go to ranks: in the order of the epoch, or each to the rank that owns it, see "
@@ -41,14 +41,28 @@ void visit_fields(Self& self, Visit&& field) {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, EvaluationOptions>
 void visit_fields(Self& self, Visit&& field) {
-  field(
-      "metric", self.metric,
-      "what picks the best epoch; auto: rocauc for two classes and for several labels a node, r2 for regression, else "
-      "accuracy");
+  field("metric", self.metric,
+        "what picks the best epoch; auto: rocauc for two classes and for several labels a node, r2 for regression, mrr "
+        "for "
+        "links, else accuracy");
   field("patience", self.patience, "ends when so many epochs brought no better validation result; 0 = never");
   field("eval-fanout", self.fanout, "fanouts of validation and test");
   field("eval-batch-size", self.batch_size, "seeds per evaluation batch");
   field("eval-every", self.every, "epochs between validations; the last epoch is always validated");
+}
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, LinkTrainOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("decoder", self.decoder, "of --task link: how a link is scored from the rows of its ends");
+  field("link-loss", self.loss,
+        "of --task link: cross entropy of each pair, of a link among itself and its negatives, margin, or BPR");
+  field("negatives", self.rule.negatives, "of --task link: pairs that are no links, for each training link, uniform");
+  field("corrupt", self.rule.corrupt, "which end of a link its negatives replace");
+  field("negatives-strict", self.rule.is_strict, "negatives that are training links are drawn again");
+  field("exclude", self.rule.exclude,
+        "what a batch of links does not see: all edges between their ends; none lets it see what it predicts");
+  field("eval-negatives", self.eval_negatives, "of each validation and test link, the same in every run");
 }
 
 /// `self` is TrainOptions& when a value is set and const TrainOptions& when it is printed.
@@ -58,7 +72,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("dataset", self.data.dataset,
         "name below --data-root, a directory, or synthetic:arxiv|products|papers100M|mag240M[:SCALE]");
   field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
-  field("task", self.task, "of the data set, which must be this one; auto: whichever it is, its labels say");
+  field("task", self.task,
+        "of the data set, which must be this one; auto: whichever it is, its labels say, or its links to be predicted");
   field("model", self.model.kind, "");
   field("layers", self.model.num_layers, "number of layers, one per fanout");
   field("hidden", self.model.hidden_dim, "width of the hidden layers");
@@ -76,7 +91,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("blocks", self.model.blocks, "of rgcn: blocks on the diagonal of hidden layers' matrices; 0 = whole ones");
   field("init", self.model.init, "pyg is uniform within 1/sqrt(fan_in), xavier the paper artifact's");
   visit_fields(self.batches, field);
-  field("epochs", self.optimisation.epochs, "passes over the training nodes");
+  visit_fields(self.links, field);
+  field("epochs", self.optimisation.epochs, "passes over the training nodes, or links");
   field("lr", self.optimisation.lr, "Adam step size");
   field("schedule", self.optimisation.schedule, "cosine goes down to 0 at the last step, plateau down when stuck");
   field("warmup", self.optimisation.warmup, "epochs, or part of one, over which the step size rises from 0");
@@ -144,6 +160,7 @@ constexpr auto option_groups(const TrainCommand&) {
   return std::to_array<options::OptionGroup>({{"data", "dataset"},
                                               {"model", "model"},
                                               {"batches", "fanout"},
+                                              {"links", "decoder"},
                                               {"optimisation", "epochs"},
                                               {"evaluation", "metric"},
                                               {"machine", "device"},

@@ -30,11 +30,17 @@ std::vector<double> results_of_trials(const std::vector<TrainResult>& results, F
 }
 
 /// What the last lines show: the metric, and what people ask for beside it.
-std::vector<Metric> shown_metrics(Metric metric, Task task) {
+std::vector<Metric> shown_metrics(Metric metric, Task task, bool is_of_links) {
   std::vector<Metric> shown{metric};
   const auto add = [&](Metric other) {
     if (other != metric) shown.push_back(other);
   };
+  if (is_of_links) {
+    for (const Metric other : {Metric::kMrr, Metric::kHitsAt1, Metric::kHitsAt3, Metric::kHitsAt10, Metric::kRocAuc,
+                               Metric::kAveragePrecision})
+      add(other);
+    return shown;
+  }
   switch (task) {
     case Task::kMultiClass: add(Metric::kAccuracy); break;
     case Task::kMultiLabel: break;
@@ -48,11 +54,13 @@ std::vector<Metric> shown_metrics(Metric metric, Task task) {
 }
 
 /// The stable last lines of a run, or of several that differ in their seed.
-void print_results(const std::vector<TrainResult>& results, Task task, const fs::path& directory) {
+void print_results(const std::vector<TrainResult>& results, const TrainRun& run) {
+  const fs::path& directory = run.directory;
+  const bool is_of_links = predicts_links(run.options);
   const TrainResult& last = results.back();
   const auto print = [&](const std::string& set, Figures TrainResult::*which, const std::string& best_epoch) {
     std::string line;
-    for (const Metric metric : shown_metrics(last.metric, task)) {
+    for (const Metric metric : shown_metrics(last.metric, run.dataset.task, is_of_links)) {
       const std::vector<double> values = results_of_trials(results, which, metric);
       if (values.empty()) continue;
       line.append(line.empty() ? " " : ", ").append(name_of(metric)).append(" ");
@@ -64,7 +72,8 @@ void print_results(const std::vector<TrainResult>& results, Task task, const fs:
   print("test", &TrainResult::test_figures, "");
   log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
-  if (results.size() == 1) log_info("next: salient-infer --run " + directory.string() + " --nodes all --format csv");
+  if (results.size() == 1 && !is_of_links)
+    log_info("next: salient-infer --run " + directory.string() + " --nodes all --format csv");
 }
 
 /// Does the work of a run directory; rank 0 keeps its run.json and its report true whatever happens.
@@ -161,7 +170,7 @@ int carry_out(TrainRun& run) {
     log_warning("interrupted; continue with salient-train --resume " + run.directory.string());
   if (run.session.is_rank_0() && signal == 0) {
     log_info("report: " + (run.directory / "report.html").string());
-    print_results(results, run.dataset.task, run.directory);
+    print_results(results, run);
     warn_of_chance(run.dataset, results.back());
   }
   return signal == 0 ? 0 : 128 + signal;

@@ -79,6 +79,13 @@ void warn_of_few_steps(std::size_t num_train, std::size_t seeds, std::size_t bet
                 std::to_string(of_better));
 }
 
+void warn_of_leak(const LinkTrainOptions& options) {
+  if (options.rule.exclude == ExcludedEntries::kNone)
+    log_warning(
+        "--exclude none: each batch sees the links that it is to predict among its messages, which teaches a "
+        "model to look there; validation and test links are not there");
+}
+
 void warn_of_chance(const Dataset& dataset, const TrainResult& result) {
   if (result.metric != Metric::kAccuracy || !result.valid || result.epochs.size() < 2 ||
       dataset.task != Task::kMultiClass)

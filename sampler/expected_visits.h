@@ -19,6 +19,7 @@ struct SamplingPlan {
   std::span<const NodeId> seeds{};  ///< distinct; a batch takes any `batch_size` of them
   std::size_t batch_size = 0;       ///< of a rank
   std::uint32_t seed = 0;           ///< of the draws
+  bool excludes_links = false;      ///< batches do not see the entries of their own links; nothing is expected of it
   DealKind deal = DealKind::kEven;  ///< how a step's seeds go to ranks, for seeds_of_rank()
 
   /// Whether there is anything to expect: without seeds or fanouts there is not.

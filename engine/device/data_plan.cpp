@@ -57,6 +57,7 @@ std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int
 /// Why the host samples, whatever fits; "" = the GPU can.
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
   if (!has_device_draw(needs.sampling.rule.draw)) return "neighbours are drawn by " + name_of(needs.sampling.rule.draw);
+  if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
   return dataset.has_edge_times ? "its rows are in the order of times" : "";
 }
 

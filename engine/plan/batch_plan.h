@@ -24,6 +24,7 @@ struct ResidentSpec {
   ModelOptions model{};  ///< but for in_dim and num_classes, which are the data set's
   SamplingRule rule{};
   std::optional<TimeRule> time{};  ///< as LoaderOptions::time
+  bool is_of_links = false;        ///< batches are of links, without whose entries they are sampled
   std::size_t max_seeds = 1;       ///< of a batch on this rank
   Numerics numerics{};
 };

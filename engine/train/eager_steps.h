@@ -1,7 +1,9 @@
 // engine/train/eager_steps.h - steps of any model: batches of a source, LibTorch's autograd.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "engine/device/step_clock.h"
 #include "engine/train/epoch_seeds.h"
@@ -24,9 +26,16 @@ struct StepParts {
   StepClock& clock;
 };
 
+/// The loss of a batch, summed over its terms on this rank, and recorded by the objective.
+/// @param outputs  of the model, for the batch's seeds
+using BatchLoss = std::function<at::Tensor(std::size_t step, const BatchView& batch, const at::Tensor& outputs)>;
+
 class EagerSteps final : public GradientSteps {
  public:
-  EagerSteps(const StepParts& parts, std::unique_ptr<BatchSource> source) : parts_(parts), source_(std::move(source)) {}
+  /// Of seeds that have labels: Objective::loss_sum() of these.
+  EagerSteps(const StepParts& parts, std::unique_ptr<BatchSource> source);
+  EagerSteps(const StepParts& parts, std::unique_ptr<BatchSource> source, BatchLoss loss)
+      : parts_(parts), source_(std::move(source)), loss_sum_(std::move(loss)) {}
 
   void start(std::vector<BatchRequest> requests, std::vector<double>) override { source_->start(std::move(requests)); }
   std::size_t next(std::uint32_t global_step) override;
@@ -36,6 +45,7 @@ class EagerSteps final : public GradientSteps {
  private:
   StepParts parts_;
   std::unique_ptr<BatchSource> source_;
+  BatchLoss loss_sum_;
 };
 
 }  // namespace salient

@@ -11,16 +11,29 @@ namespace salient {
 
 const Parts EpochSeeds::kNoParts{};
 
+namespace {
+
+std::vector<NodeId> numbers_of_links(const Dataset& dataset, int terms) {
+  std::vector<NodeId> numbers(terms > 0 ? dataset.links[kTrainLinks].size() : 0);
+  std::iota(numbers.begin(), numbers.end(), NodeId{0});
+  return numbers;
+}
+
+}  // namespace
+
 EpochSeeds::EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks,
-                       const Parts& parts)
+                       const Parts& parts, int terms)
     : dataset_(dataset),
+      terms_of_link_(terms),
+      links_(numbers_of_links(dataset, terms)),
+      items_(terms > 0 ? std::span(links_) : dataset.train),
       seed_(seed),
       global_batch_(global_batch),
-      num_steps_(num_global_batches(dataset.train.size(), global_batch)),
+      num_steps_(num_global_batches(items_.size(), global_batch)),
       rank_(rank),
       num_ranks_(num_ranks),
       parts_(parts),
-      order_(dataset.train.begin(), dataset.train.end()),
+      order_(items_.begin(), items_.end()),
       num_labels_(num_steps_),
       divisors_(num_steps_) {}
 
@@ -37,13 +50,14 @@ std::vector<BatchRequest> EpochSeeds::start(int epoch, std::size_t first_step) {
   for (std::size_t step = first_step; step < num_steps_; ++step) {
     requests.push_back(
         {.key = {.seed = seed_, .epoch = static_cast<std::uint32_t>(epoch), .batch = static_cast<std::uint32_t>(step)},
-         .seeds = std::span<const NodeId>(order_).subspan(shares_[step].begin, shares_[step].count)});
+         .seeds = std::span<const NodeId>(order_).subspan(shares_[step].begin, shares_[step].count),
+         .batch = terms_of_link_ > 0 ? seeds_of(step) : std::span<const NodeId>()});
   }
   return requests;
 }
 
 void EpochSeeds::prepare(int epoch) {
-  prepared_order_.assign(dataset_.train.begin(), dataset_.train.end());
+  prepared_order_.assign(items_.begin(), items_.end());
   shuffle_seeds(prepared_order_, seed_, static_cast<std::uint32_t>(epoch));
   prepared_shares_.resize(num_steps_);
   for (std::size_t step = 0; step < num_steps_; ++step) prepared_shares_[step] = deal(prepared_order_, step);
@@ -72,6 +86,7 @@ std::span<const NodeId> EpochSeeds::seeds_of(std::size_t step) const {
 
 std::int64_t EpochSeeds::count_labels(std::size_t step) const {
   const std::span<const NodeId> seeds = seeds_of(step);
+  if (terms_of_link_ > 0) return std::ssize(seeds) * terms_of_link_;
   if (dataset_.task == Task::kMultiClass) return std::ssize(seeds);  // known, as open_dataset() checks
   const LabelTable labels = dataset_.label_table();
   std::int64_t sum = 0;

@@ -14,16 +14,18 @@
 
 namespace salient {
 
-/// The training nodes in the order of one epoch, cut into global batches and those into ranks' shares, evenly or by
-/// who owns them: a global batch has the same seeds in either case. All ranks
+/// The training nodes, or the numbers of the training links, in the order of one epoch, cut into global batches and
+/// those into ranks' shares, evenly or by who owns them: a global batch has the same seeds in either case. All ranks
 /// compute the same order, without communication.
 class EpochSeeds {
  public:
   /// @param dataset       outlives this   @param seed  of the run
   /// @param global_batch  seeds of a step, over all ranks
   /// @param parts         whose seeds go to whom, at least one for each rank; none: rank_share(). Outlives this
+  /// @param terms         of the loss for each training link, which are the items then; 0: nodes are
+  ///                      Seven parameters: the last two are of few runs.
   EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks,
-             const Parts& parts = kNoParts);
+             const Parts& parts = kNoParts, int terms = 0);
 
   /// Before the first epoch. @param class_weights  as class_weights_of()
   void weigh_by(std::vector<float> class_weights) { class_weights_ = std::move(class_weights); }
@@ -37,10 +39,10 @@ class EpochSeeds {
   /// Shuffles for `epoch` while the one that was started goes on, so that start() need not.
   void prepare(int epoch);
 
-  /// [training nodes] of the epoch that was started; the seeds of its requests are parts of it.
+  /// [items] of the epoch that was started; the seeds of its requests are parts of it.
   std::span<const NodeId> order() const { return order_; }
 
-  /// Known labels of all ranks' seeds in a step of the epoch that was started.
+  /// Known labels of all ranks' seeds in a step of the epoch that was started; of links terms of the loss.
   std::int64_t num_labels(std::size_t step) const { return num_labels_[step]; }
 
   /// What the loss of a step, summed over all ranks' seeds, is divided by: num_labels(), or where classes have weights
@@ -58,11 +60,14 @@ class EpochSeeds {
   double sum_of_weights(std::size_t step) const;
 
   const Dataset& dataset_;
+  const int terms_of_link_;          // 0: items are nodes
+  const std::vector<NodeId> links_;  // 0, 1, ... , or empty
+  const std::span<const NodeId> items_;
   const std::uint32_t seed_;
   const std::size_t global_batch_, num_steps_;
   const int rank_, num_ranks_;
   const Parts& parts_;
-  std::vector<NodeId> order_;           // a permutation of dataset_.train, each step's seeds by rank
+  std::vector<NodeId> order_;           // a permutation of items_, each step's seeds by rank
   std::vector<SeedRange> shares_;       // [num_steps_] of this rank
   std::vector<NodeId> prepared_order_;  // of prepared_epoch_, as the next
   std::vector<SeedRange> prepared_shares_;

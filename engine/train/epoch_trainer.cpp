@@ -14,6 +14,7 @@
 #include "engine/remote/partitioned_batches.h"
 #include "engine/train/eager_steps.h"
 #include "engine/train/epoch_metrics.h"
+#include "engine/train/link_model.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "store/largest_feature.h"
@@ -38,11 +39,26 @@ LossSpec loss_of(const TrainOptions& options, const Dataset& dataset) {
           .target_scales = dataset.target_scales};
 }
 
-std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const ModelOptions& options,
+std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const TrainOptions& options, const Dataset& dataset,
                                      const Numerics& numerics) {
-  std::shared_ptr<Model> model = make_model(options, numerics);
+  std::shared_ptr<Model> model = make_model_of_run(options, dataset, numerics);
   model->to(device.torch_device());
   return model;
+}
+
+/// Batches of links: the encoder's rows of their ends are scored pair by pair.
+std::unique_ptr<GradientSteps> make_link_steps(const StepParts& parts) {
+  const TrainOptions& options = parts.options;
+  const TrainingRun& run = parts.run;
+  LoaderOptions loading = loader_options_of(options, training_rule(options, run.dataset), run);
+  loading.links = LinkBatches{run.dataset.links[kTrainLinks].ends, options.links.rule};
+  const auto loss = [&objective = parts.objective, links = options.links,
+                     decoder = LinkDecoder(parts.model, options.links.decoder, options.model.hidden_dim)](
+                        std::size_t step, const BatchView& batch, const at::Tensor& rows) {
+    const std::int64_t num_links = batch.pairs.size(0) / (1 + links.rule.negatives);
+    return objective.record(step, link_loss_sum(decoder.scores(rows, batch.pairs), num_links, links.loss));
+  };
+  return std::make_unique<EagerSteps>(parts, make_batches(run.dataset, loading, run.comm), loss);
 }
 
 std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_ptr<BatchSource> source) {
@@ -54,6 +70,7 @@ std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_pt
   const bool is_slow_bf16 = !plan.is_resident() && run.plan.precision() == Precision::kBf16;
   if (run.comm.rank() == 0 && run.device.is_cuda())
     log_info(to_text("training steps", plan) + (is_slow_bf16 ? "; tf32 is faster there than bf16" : ""));
+  if (predicts_links(options)) return make_link_steps(parts);
   if (plan.is_resident()) return make_resident_steps(parts);
   return std::make_unique<EagerSteps>(
       parts, make_batches(run.dataset, loader_options_of(options, training_rule(options, run.dataset), run), run.comm));
@@ -68,9 +85,9 @@ EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, 
       signals_(signals),
       parts_(parts_to_deal_by(options.batches.deal, run.dataset, run.comm)),
       seeds_(run.dataset, options.seed, global_batch_of(options, run.comm.size()), run.comm.rank(), run.comm.size(),
-             parts_),
+             parts_, predicts_links(options) ? terms_of_link(options.links.loss, options.links.rule.negatives) : 0),
       schedule_(schedule_of(options.optimisation, seeds_.num_steps())),
-      model_(make_model_on(run.device, model_options_of(options, run.dataset), run.plan.training.spec.numerics)),
+      model_(make_model_on(run.device, options, run.dataset, run.plan.training.spec.numerics)),
       optimizer_(*model_, {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),
       clock_(run.device),
       objective_(loss_of(options, run.dataset), seeds_.num_steps(), run.device.torch_device()),
@@ -154,7 +171,7 @@ EpochMetrics EpochTrainer::train(TrainProgress& progress, const std::function<vo
   return epoch_metrics({.epoch = progress.epoch + 1,
                         .progress = progress,
                         .loss_divisor = seeds_.loss_divisor_before(done),
-                        .has_accuracy = run_.dataset.task != Task::kRegression,
+                        .has_accuracy = run_.dataset.task != Task::kRegression && !predicts_links(options_),
                         // of the step before, also if no step was left after a resume
                         .lr = rate_of(done - 1, progress),
                         .steps_before = steps_before,

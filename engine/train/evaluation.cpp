@@ -7,6 +7,7 @@
 #include "core/console/log.h"
 #include "engine/infer/make_predictions.h"
 #include "engine/report/confusion.h"
+#include "engine/train/link_evaluation.h"
 #include "engine/train/rank_state.h"
 #include "engine/train/run_model.h"
 
@@ -30,12 +31,16 @@ std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const
   return make_predictions(plan, {run.dataset, loading, run.device, run.comm, model});
 }
 
-const char* name_of(EvaluationSet set) { return set == EvaluationSet::kValid ? "valid" : "test"; }
-
 }  // namespace
 
-Evaluation::Evaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals,
-                       const Model& model)
+std::unique_ptr<Evaluation> make_evaluation(const TrainOptions& options, const TrainingRun& run,
+                                            SignalAgreement& signals, const Model& model) {
+  if (predicts_links(options)) return std::make_unique<LinkEvaluation>(options, run, signals, model);
+  return std::make_unique<NodeEvaluation>(options, run, signals, model);
+}
+
+NodeEvaluation::NodeEvaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals,
+                               const Model& model)
     : run_(run),
       signals_(signals),
       batch_size_(static_cast<std::size_t>(options.evaluation.batch_size)),
@@ -45,11 +50,11 @@ Evaluation::Evaluation(const TrainOptions& options, const TrainingRun& run, Sign
       test_(scored_nodes(run.dataset, run.dataset.test, "test")),
       predictions_(valid_.empty() && test_.empty() ? nullptr : make_predictions(options, run, model)) {}
 
-std::span<const NodeId> Evaluation::nodes_of(EvaluationSet set) const {
+std::span<const NodeId> NodeEvaluation::nodes_of(EvaluationSet set) const {
   return set == EvaluationSet::kValid ? valid_ : test_;
 }
 
-Score Evaluation::score(EvaluationSet set, Model& model, int epoch) {
+Score NodeEvaluation::score(EvaluationSet set, Model& model, int epoch) {
   const InferenceOptions options{.batch_size = batch_size_, .seed = seed_, .label = name_of(set), .must_stop = [this] {
                                    return signals_.must_stop_after_round();
                                  }};
@@ -59,7 +64,7 @@ Score Evaluation::score(EvaluationSet set, Model& model, int epoch) {
   return score;
 }
 
-void Evaluation::write_confusion_of(EvaluationSet set, int epoch, const Score& score) {
+void NodeEvaluation::write_confusion_of(EvaluationSet set, int epoch, const Score& score) {
   const int num_classes = run_.dataset.num_classes;
   const ConfusionMatrix matrix{.set = name_of(set),
                                .epoch = epoch,

@@ -16,23 +16,42 @@ namespace salient {
 
 enum class EvaluationSet : std::uint8_t { kValid, kTest };
 
-/// By resident predictions where the training steps are resident and the evaluation's fanouts allow them. What computes
-/// them is kept from one evaluation to the next.
+inline const char* name_of(EvaluationSet set) { return set == EvaluationSet::kValid ? "valid" : "test"; }
+
+/// What computes predictions is kept from one evaluation to the next.
 class Evaluation {
  public:
-  /// Logs a warning for a set without any known label; it is not scored.
-  /// @param run, signals  outlive this   @param model  that will be scored, on the device
-  /// @throws as metric_for().
-  Evaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals, const Model& model);
+  Evaluation() = default;
+  virtual ~Evaluation() = default;
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
 
-  Metric metric() const { return metric_; }
-  bool has_nodes(EvaluationSet set) const { return !nodes_of(set).empty(); }
+  virtual Metric metric() const = 0;
+  /// Whether there is anything to score.
+  virtual bool has(EvaluationSet set) const = 0;
 
-  /// Replaces the confusion matrix in the run directory, of up to kMaxConfusionClasses classes. A signal ends it early:
-  /// signals.must_stop() holds then, and the score counts part of the nodes. Collective; blocks until done. The model
-  /// is left in evaluation mode.
+  /// A signal ends it early: signals.must_stop() holds then, and the score is of a part. Collective; blocks until done.
+  /// The model is left in evaluation mode.
   /// @param epoch  whose model it is
-  Score score(EvaluationSet set, Model& model, int epoch);
+  virtual Score score(EvaluationSet set, Model& model, int epoch) = 0;
+};
+
+/// As the options' task has it. @param run, signals, options  outlive it   @param model  that will be scored, on the
+/// device    @throws as metric_of_run()
+std::unique_ptr<Evaluation> make_evaluation(const TrainOptions& options, const TrainingRun& run,
+                                            SignalAgreement& signals, const Model& model);
+
+/// Of nodes. By resident predictions where the training steps are resident and the evaluation's fanouts allow them.
+class NodeEvaluation final : public Evaluation {
+ public:
+  /// Logs a warning for a set without any known label; it is not scored.
+  NodeEvaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals, const Model& model);
+
+  Metric metric() const override { return metric_; }
+  bool has(EvaluationSet set) const override { return !nodes_of(set).empty(); }
+
+  /// Replaces the confusion matrix in the run directory, of up to kMaxConfusionClasses classes.
+  Score score(EvaluationSet set, Model& model, int epoch) override;
 
  private:
   std::span<const NodeId> nodes_of(EvaluationSet set) const;

@@ -90,6 +90,11 @@ at::Tensor Objective::loss_sum(std::size_t step, const at::Tensor& logits, const
   return sum;
 }
 
+at::Tensor Objective::record(std::size_t step, at::Tensor sum) {
+  sums_[static_cast<std::int64_t>(step)][0].copy_(sum.detach());
+  return sum;
+}
+
 std::vector<Objective::StepSums> Objective::collect(Communicator& comm, int epoch, std::size_t first, std::size_t end,
                                                     const std::function<std::string()>& inputs) const {
   const at::Tensor on_host = sums_.cpu();

@@ -52,6 +52,9 @@ class Objective {
   /// @return        the loss, summed over the known labels, with its graph
   at::Tensor loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y);
 
+  /// The same of a loss that was computed elsewhere: without right predictions. @return  `sum`
+  at::Tensor record(std::size_t step, at::Tensor sum);
+
   struct StepSums {
     double loss = 0;
     std::int64_t correct = 0;  ///< labels predicted right; 0 of values

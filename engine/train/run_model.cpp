@@ -1,17 +1,55 @@
 // engine/train/run_model.cpp - see run_model.h.
 #include "engine/train/run_model.h"
 
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "core/error.h"
 #include "core/version.h"
 #include "engine/plan/fanouts_of.h"
 #include "engine/plan/graph_types_of.h"
+#include "engine/train/link_model.h"
 #include "engine/train/score.h"
 
 namespace salient {
-
 ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset) {
   ModelOptions model = fitted_to(options.model, dataset);
   model.seed = options.seed;
+  if (predicts_links(options)) model.num_classes = model.hidden_dim;
   return model;
+}
+
+std::size_t num_training_items(const TrainOptions& options, const Dataset& dataset) {
+  return predicts_links(options) ? dataset.links[kTrainLinks].size() : dataset.train.size();
+}
+
+Metric metric_of_run(const TrainOptions& options, const Dataset& dataset) {
+  const std::optional<Metric> wanted = options.evaluation.metric;
+  if (!predicts_links(options)) return metric_for(wanted, dataset);
+  constexpr std::array kOfLinks = {Metric::kMrr,      Metric::kHitsAt1, Metric::kHitsAt3,
+                                   Metric::kHitsAt10, Metric::kRocAuc,  Metric::kAveragePrecision};
+  if (wanted && std::ranges::find(kOfLinks, *wanted) == kOfLinks.end())
+    fail(ErrorKind::kUsage, name_of(*wanted) +
+                                " is no metric of links; mrr, hits_at_1, hits_at_3, hits_at_10, rocauc "
+                                "and average_precision are");
+  return wanted.value_or(Metric::kMrr);
+}
+
+std::shared_ptr<Model> make_model_of_run(const TrainOptions& options, const Dataset& dataset,
+                                         const Numerics& numerics) {
+  const ModelOptions shape = model_options_of(options, dataset);
+  std::shared_ptr<Model> model = make_model(shape, numerics);
+  if (predicts_links(options)) add_decoder(*model, options.links.decoder, shape.num_classes, options.seed);
+  return model;
+}
+
+std::string model_config_of(const TrainOptions& options, const Dataset& dataset) {
+  std::string config = model_config_json(model_options_of(options, dataset), dataset.task);
+  if (predicts_links(options))  // an object's last field
+    config.insert(config.rfind('}'), ",\"decoder\":\"" + name_of(options.links.decoder) + "\"");
+  return config;
 }
 
 SamplingRule training_rule(const TrainOptions& options, const Dataset& dataset) {
@@ -30,8 +68,8 @@ Numerics numerics_of(const TrainOptions& options) {
 CheckpointIdentity checkpoint_identity(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   return {.dataset_name = dataset.name,
           .dataset_fingerprint = dataset.fingerprint,
-          .model_config = model_config_json(model_options_of(options, dataset), dataset.task),
-          .metric = name_of(metric_for(options.evaluation.metric, dataset)),
+          .model_config = model_config_of(options, dataset),
+          .metric = name_of(metric_of_run(options, dataset)),
           .seed = options.seed,
           .world_size = num_ranks,
           .global_batch_size = static_cast<std::int64_t>(global_batch_of(options, num_ranks)),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,8 +17,11 @@
 #include "engine/plan/time_options.h"
 #include "engine/report/metric.h"
 #include "engine/train/schedule.h"
+#include "models/describe/decoder_kind.h"
+#include "models/describe/link_loss.h"
 #include "models/describe/model_options.h"
 #include "models/describe/regression_loss.h"
+#include "sampler/link_rule.h"
 #include "sampler/sampling_rule.h"
 #include "sampler/seed_dealing.h"
 #include "store/label_table.h"
@@ -74,6 +78,31 @@ struct EvaluationOptions {
   bool operator==(const EvaluationOptions&) const = default;
 };
 
+/// What a run is to predict.
+enum class RunTask : std::uint8_t {
+  kMultiClass,  ///< as the next two, the data set's Task
+  kMultiLabel,
+  kRegression,
+  kLink,
+};
+
+constexpr auto names_of(RunTask) {
+  return std::to_array<EnumName<RunTask>>({{RunTask::kMultiClass, "multi-class"},
+                                           {RunTask::kMultiLabel, "multi-label"},
+                                           {RunTask::kRegression, "regression"},
+                                           {RunTask::kLink, "link"}});
+}
+
+/// Of RunTask::kLink: how links are scored, and what against.
+struct LinkTrainOptions {
+  DecoderKind decoder = DecoderKind::kDot;
+  LinkLoss loss = LinkLoss::kBce;
+  LinkRule rule{};           ///< of training; evaluation takes all but the number of negatives
+  int eval_negatives = 100;  ///< of each validation and test link
+
+  bool operator==(const LinkTrainOptions&) const = default;
+};
+
 /// What a run leaves behind.
 struct OutputOptions {
   std::string directory{};   ///< of the run; empty = a new one
@@ -87,9 +116,10 @@ struct OutputOptions {
 
 struct TrainOptions {
   DataOptions data{};
-  std::optional<Task> task{};  ///< that the data set must have; none: any
-  ModelOptions model{};        ///< but for in_dim, num_classes and seed, which model_options_of() fills in
+  std::optional<RunTask> task{};  ///< that the data set must have; none: any but links
+  ModelOptions model{};           ///< but for in_dim, num_classes and seed, which model_options_of() fills in
   BatchOptions batches{};
+  LinkTrainOptions links{};
   OptimisationOptions optimisation{};
   EvaluationOptions evaluation{};
   MachineOptions machine{};
@@ -105,6 +135,8 @@ struct TrainOptions {
 
   bool operator==(const TrainOptions&) const = default;
 };
+
+inline bool predicts_links(const TrainOptions& options) { return options.task == RunTask::kLink; }
 
 /// BatchOptions::size of a run that has kAutoBatchSize: 1024, or the largest power of two, from 16 on, with which an
 /// epoch has ten steps.

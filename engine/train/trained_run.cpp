@@ -12,15 +12,14 @@
 namespace salient {
 TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device, const ModelOfRun& which,
                                 const Dataset& dataset) {
-  const ModelOptions model_options = model_options_of(which.options, dataset);
   TrainedModel trained;
   together(comm, [&] {
-    require_model_of_graph(model_options.kind, dataset);
+    require_model_of_graph(which.options.model.kind, dataset);
     if (dataset.feature_dim == 0 && !dataset.types.is_typed())
       fail(ErrorKind::kUsage, dataset.name + ": has no features to predict from");
-    trained.model = make_model(model_options, which.numerics);  // as the evaluation in training
+    trained.model = make_model_of_run(which.options, dataset, which.numerics);  // as the evaluation in training
     if (comm.rank() != 0) return;
-    const std::string config = model_config_json(model_options, dataset.task);
+    const std::string config = model_config_of(which.options, dataset);
     LoadedWeights loaded = load_named_weights(which.run / "checkpoints", which.checkpoint, *trained.model, config);
     trained.checkpoint = std::move(loaded.folder);
     trained.origin = std::move(loaded.origin);

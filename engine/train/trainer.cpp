@@ -28,7 +28,7 @@ struct Trainer::Impl {
         comm(run.comm),
         signals(comm, /*steps_between=*/run.device.is_cuda() && comm.size() > 1 ? 8 : 1),
         trainer(options, run, signals, std::move(source)),
-        evaluation(options, run, signals, trainer.model()),
+        evaluation(make_evaluation(options, run, signals, trainer.model())),
         report(run.directory) {}
 
   CheckpointIdentity identity() const { return checkpoint_identity(options, run.dataset, comm.size()); }
@@ -48,7 +48,7 @@ struct Trainer::Impl {
       }
       result.epochs.push_back(result.last_epoch);
       on_rank_0(comm, [&] {
-        log_info(summary_line(result.last_epoch, evaluation.metric()));
+        log_info(summary_line(result.last_epoch, evaluation->metric()));
         log_debug(detail_line(result.last_epoch));
         report.refresh_if_due();
       });
@@ -83,12 +83,12 @@ struct Trainer::Impl {
     metrics = trainer.train(progress, [this] { save(); });
     if (signals.must_stop()) return false;
     std::optional<Score> valid;
-    if (evaluation.has_nodes(EvaluationSet::kValid) && (is_last || epoch % options.evaluation.every == 0)) {
+    if (evaluation->has(EvaluationSet::kValid) && (is_last || epoch % options.evaluation.every == 0)) {
       valid = validate(epoch, metrics);
       if (signals.must_stop()) return false;
     }
     const bool is_best =
-        valid && (progress.best_epoch == 0 || is_better(evaluation.metric(), valid->value, progress.best_valid));
+        valid && (progress.best_epoch == 0 || is_better(evaluation->metric(), valid->value, progress.best_valid));
     progress = {.epoch = epoch,
                 .global_step = progress.global_step,
                 .best_epoch = is_best ? epoch : progress.best_epoch,
@@ -104,7 +104,7 @@ struct Trainer::Impl {
 
   Score validate(int epoch, EpochMetrics& metrics) {
     share_weights();
-    const Score valid = evaluation.score(EvaluationSet::kValid, trainer.model(), epoch);
+    const Score valid = evaluation->score(EvaluationSet::kValid, trainer.model(), epoch);
     metrics.valid = valid.figures;
     metrics.eval_seconds = valid.seconds;
     return valid;
@@ -121,11 +121,11 @@ struct Trainer::Impl {
   PlateauState plateau_after(const EpochMetrics& metrics, const std::optional<Score>& valid) const {
     const Schedule& schedule = trainer.schedule();
     if (valid) {
-      const bool is_higher = is_better(evaluation.metric(), /*value=*/1, /*than=*/0);
+      const bool is_higher = is_better(evaluation->metric(), /*value=*/1, /*than=*/0);
       return schedule.after_epoch(progress.plateau, valid->value,
                                   is_higher ? Schedule::Better::kHigher : Schedule::Better::kLower);
     }
-    if (evaluation.has_nodes(EvaluationSet::kValid)) return progress.plateau;  // not validated in this epoch
+    if (evaluation->has(EvaluationSet::kValid)) return progress.plateau;  // not validated in this epoch
     return schedule.after_epoch(progress.plateau, *metrics.loss, Schedule::Better::kLower);
   }
 
@@ -138,14 +138,14 @@ struct Trainer::Impl {
 
   /// The best epoch's results, and the test of its model.
   void conclude(TrainResult& result) {
-    result.metric = evaluation.metric();
+    result.metric = evaluation->metric();
     result.best_epoch = progress.best_epoch;
     if (progress.best_epoch > 0) result.valid = progress.best_valid;
     result.valid_figures = progress.best_figures;
-    if (evaluation.has_nodes(EvaluationSet::kTest)) {
+    if (evaluation->has(EvaluationSet::kTest)) {
       on_rank_0(comm, [&] { load_best_weights(checkpoints(), trainer.model()); });
       share_weights();
-      const Score test = evaluation.score(EvaluationSet::kTest, trainer.model(), progress.best_epoch);
+      const Score test = evaluation->score(EvaluationSet::kTest, trainer.model(), progress.best_epoch);
       result.test = test.value;
       result.test_figures = test.figures;
     }
@@ -157,7 +157,7 @@ struct Trainer::Impl {
   Communicator& comm;
   SignalAgreement signals;
   EpochTrainer trainer;
-  Evaluation evaluation;
+  const std::unique_ptr<Evaluation> evaluation;
   std::optional<MetricsFiles> files;  // of rank 0
   LiveReport report;
   TrainProgress progress{};
@@ -169,15 +169,37 @@ namespace {
 void require_task(const TrainOptions& options, const Dataset& dataset) {
   const std::string has = dataset.name + " has " + words_of(dataset.task).of_node;
   const bool has_values = dataset.task == Task::kRegression;
-  if (options.task && *options.task != dataset.task)
+  if (options.task && name_of(*options.task) != name_of(dataset.task))
     fail(ErrorKind::kUsage, "the task is to be " + name_of(*options.task) + ", and " + has +
-                                (*options.task == Task::kRegression ? "; prepare it with targets" : ""));
+                                (*options.task == RunTask::kRegression ? "; prepare it with targets" : ""));
+  if (options.links != LinkTrainOptions{})
+    fail(ErrorKind::kUsage, "decoders, negatives and what else is of links go with the task link");
   if (options.optimisation.loss && !has_values)
     fail(ErrorKind::kUsage, "loss " + name_of(*options.optimisation.loss) + " is of regression, and " + has);
   if (has_values && options.optimisation.label_smoothing > 0)
     fail(ErrorKind::kUsage, "label smoothing is for classes and labels, and " + has);
   if (options.optimisation.class_weights != kNoClassWeights && dataset.task != Task::kMultiClass)
     fail(ErrorKind::kUsage, "class weights are for one class a node, and " + has);
+}
+
+/// The same of links.
+void require_links(const TrainOptions& options, const Dataset& dataset) {
+  const auto refuse = [](const std::string& why) { fail(ErrorKind::kUsage, why); };
+  if (!dataset.has_links) refuse(dataset.name + " has no links to be predicted; a split of its edges makes some");
+  if (dataset.types.is_typed())
+    refuse(dataset.name + ": links of a graph with relations, which embedding models alone predict yet");
+  if (dataset.links[kTrainLinks].size() == 0) refuse(dataset.name + ": has no training links");
+  if (dataset.num_nodes() < 2) refuse(dataset.name + ": negatives of one node");
+  const OptimisationOptions& optimisation = options.optimisation;
+  if (optimisation.loss || optimisation.label_smoothing > 0 || optimisation.class_weights != kNoClassWeights)
+    refuse("losses of regression, label smoothing and class weights are of labels, and links are to be predicted");
+  if (options.batches.time.rule()) refuse("links have no times of their own yet, by which neighbours could be drawn");
+  if (options.batches.deal != DealKind::kEven) refuse("links are dealt to ranks evenly, not by owner");
+  if (options.model.hidden_dim % node_halves(options.links.decoder) != 0)
+    refuse("a hidden width of " + std::to_string(options.model.hidden_dim) + ": rows of decoder " +
+           name_of(options.links.decoder) + " have two halves");
+  if (options.evaluation.patience > 0 && dataset.links[kValidLinks].size() == 0)
+    refuse(dataset.name + ": has no validation links, so a run cannot end by its patience");
 }
 
 }  // namespace
@@ -187,10 +209,14 @@ void require_trainable(const TrainOptions& options, const Dataset& dataset) {
   (void)training_rule(options, dataset);
   if (dataset.feature_dim == 0 && !dataset.types.is_typed())  // types without features have rows that are learned
     fail(ErrorKind::kUsage, dataset.name + ": has no features to train on", Topic::kMissingFeatures);
+  if (predicts_links(options)) {
+    require_links(options, dataset);
+    return void(metric_of_run(options, dataset));
+  }
   if (dataset.num_classes == 0) fail(ErrorKind::kUsage, dataset.name + ": has no labels to train on");
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
   require_task(options, dataset);
-  (void)metric_for(options.evaluation.metric, dataset);
+  (void)metric_of_run(options, dataset);
   if (options.evaluation.patience > 0 && dataset.valid.empty())
     fail(ErrorKind::kUsage, dataset.name + ": has no validation nodes, so a run cannot end by its patience");
 }

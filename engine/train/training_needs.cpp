@@ -17,21 +17,40 @@
 namespace salient {
 namespace {
 
+/// What batches are drawn around: the training nodes, or the ends of the training links.
+std::vector<NodeId> seeds_of_epoch(const TrainOptions& options, const Dataset& dataset) {
+  if (!predicts_links(options)) return {dataset.train.begin(), dataset.train.end()};
+  const std::span<const NodeId> ends = dataset.links[kTrainLinks].ends;
+  std::vector<NodeId> nodes(ends.begin(), ends.end());
+  std::ranges::sort(nodes);
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+/// The most seeds of a batch: of each link both ends, and of each negative one.
+std::size_t seeds_of_batch(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  const std::size_t items = largest_share(options, num_training_items(options, dataset), num_ranks);
+  if (!predicts_links(options)) return items;
+  return std::min(dataset.num_nodes(), items * static_cast<std::size_t>(2 + options.links.rule.negatives));
+}
+
 /// Of the batches of training, with the largest share that a rank gets of a step.
 BatchProbe training_probe(const TrainOptions& options, const Dataset& dataset, std::span<const NodeId> order,
                           int num_ranks) {
   return {.rule = training_rule(options, dataset),
           .time = options.batches.time.rule(),
           .seeds = order,
-          .batch_size = largest_share(options, order.size(), num_ranks),
+          .batch_size = seeds_of_batch(options, dataset, num_ranks),
           .degrees = degrees_for(reads_degrees(options.model)),
           .seed = options.seed};
 }
 
-BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset) {
+BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset, std::span<const NodeId> order) {
   return {.rule = evaluation_rule(options, dataset),
           .time = options.batches.time.rule(),
-          .seeds = dataset.valid.empty() ? dataset.test : dataset.valid,
+          .seeds = predicts_links(options) ? order
+                   : dataset.valid.empty() ? dataset.test
+                                           : dataset.valid,
           .batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
           .degrees = degrees_for(reads_degrees(options.model)),
           .seed = options.seed};
@@ -54,27 +73,31 @@ MemoryLine roc_auc_line(const Dataset& dataset, bool on_gpu) {
 }  // namespace
 
 RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, bool on_gpu, int num_ranks) {
-  std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
+  std::vector<NodeId> order = seeds_of_epoch(options, dataset);
   shuffle_seeds(order, options.seed, /*epoch=*/1);
   const ModelOptions model = model_options_of(options, dataset);
   const auto compute = [&](Gradients gradients) {
     return [&, gradients](const MfgShape& mfg) { return compute_bytes(model, mfg, gradients, input_of(dataset)); };
   };
   const BatchProbe training_batches = training_probe(options, dataset, order, num_ranks);
-  const BatchProbe evaluation_batches = evaluation_probe(options, dataset);
+  const BatchProbe evaluation_batches = evaluation_probe(options, dataset, order);
   const BatchNeed training = probe_batches(dataset, training_batches, compute(Gradients::kAll));
   const BatchNeed evaluation = probe_batches(dataset, evaluation_batches, compute(Gradients::kNone));
 
   const MachineOptions& machine = options.machine;
   RunNeeds needs;
   needs.sampling = sampling_plan(training_batches);
-  needs.sampling.seeds = dataset.train;  // which outlive this
+  needs.sampling.seeds = predicts_links(options) ? std::span<const NodeId>() : dataset.train;  // which outlive this
+  needs.sampling.excludes_links = predicts_links(options);
   needs.sampling.deal = options.batches.deal;
-  const std::size_t largest_set = std::max(dataset.valid.size(), dataset.test.size());
-  needs.loaders = {{"training batches", slots_used(machine.slots, order.size(), training_batches, num_ranks),
-                    machine.workers, training},
-                   {"evaluation batches", slots_used(machine.slots, largest_set, evaluation_batches, num_ranks),
-                    machine.workers, evaluation}};
+  const std::size_t largest_set =
+      predicts_links(options) ? dataset.num_nodes() : std::max(dataset.valid.size(), dataset.test.size());
+  needs.loaders = {
+      {"training batches",
+       predicts_links(options) ? machine.slots : slots_used(machine.slots, order.size(), training_batches, num_ranks),
+       machine.workers, training},
+      {"evaluation batches", slots_used(machine.slots, largest_set, evaluation_batches, num_ranks), machine.workers,
+       evaluation}};
   const RunPlan if_it_fits = resolve(request_of(options, dataset, num_ranks), dataset, {.residency = kAllOnDevice});
   if (if_it_fits.training.is_resident())
     needs.loaders[0].if_resident = {"training steps on the GPU", 0,
@@ -90,7 +113,12 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   if (!on_gpu && options.precision == Precision::kBf16)  // half as large, and not all of it at the same time
     add("factors as oneDNN rounds them to bfloat16", of_a_batch / 4);
   const Metric metric = options.evaluation.metric.value_or(Metric::kRocAuc);
-  if (has_roc_auc(dataset) && (metric == Metric::kRocAuc || metric == Metric::kAveragePrecision))
+  if (predicts_links(options))
+    needs.others.push_back(
+        {"rows of the ends of validation or test links",
+         static_cast<std::int64_t>(dataset.num_nodes() * sizeof(float)) * std::int64_t{model.num_classes}, 0});
+  if (!predicts_links(options) && has_roc_auc(dataset) &&
+      (metric == Metric::kRocAuc || metric == Metric::kAveragePrecision))
     needs.others.push_back(roc_auc_line(dataset, on_gpu));
   add("parameters, gradients, Adam moments", num_parameters(describe(model)) * std::int64_t{4 * sizeof(float)});
   needs.others.push_back(libraries_line(on_gpu));

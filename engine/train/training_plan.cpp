@@ -11,12 +11,14 @@ namespace salient {
 RunRequest request_of(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   const std::size_t most_scored = std::max({dataset.valid.size(), dataset.test.size(), std::size_t{1}});
   const auto batches = [&](SamplingRule rule, std::size_t max_seeds) {
-    return ResidentSpec{options.model, std::move(rule), options.batches.time.rule(), max_seeds, numerics_of(options)};
+    return ResidentSpec{options.model,           std::move(rule), options.batches.time.rule(),
+                        predicts_links(options), max_seeds,       numerics_of(options)};
   };
   return {.step = options.step,
           .precision = options.precision,
-          .training = batches(training_rule(options, dataset),
-                              std::max<std::size_t>(1, largest_share(options, dataset.train.size(), num_ranks))),
+          .training = batches(
+              training_rule(options, dataset),
+              std::max<std::size_t>(1, largest_share(options, num_training_items(options, dataset), num_ranks))),
           .evaluation = batches(evaluation_rule(options, dataset),
                                 std::min(static_cast<std::size_t>(options.evaluation.batch_size), most_scored))};
 }

@@ -47,7 +47,7 @@ class Links(programs.ProgramTest):
                              expect=expect)
 
     def test_the_page_s_commands(self):
-        block = "\n".join(re.findall(r"^    (.*)$", PAGE.read_text(), re.M)).replace("\\\n", "")
+        block = "\n".join(re.findall(r"^    (.*)$", PAGE.read_text().split("\n## ")[0], re.M)).replace("\\\n", "")
         commands = [shlex.split(line) for line in block.splitlines() if line.startswith("salient-")]
         self.assertEqual(len(commands), 4)
         for words in commands:

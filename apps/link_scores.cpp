@@ -1,0 +1,86 @@
+// apps/link_scores.cpp - see link_scores.h.
+#include "apps/link_scores.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "core/console/log.h"
+#include "core/csv_text.h"
+#include "core/error.h"
+#include "core/files/replace_text_file.h"
+#include "core/number_text.h"
+#include "engine/train/link_model.h"
+#include "prepare/importers/edge_file.h"
+#include "store/node_lookup.h"
+
+namespace salient {
+namespace {
+
+constexpr std::size_t kBlockPairs = std::size_t{1} << 15;
+
+/// [nodes, width] on the host, in their order.
+at::Tensor rows_of_nodes(const InferRun& run, const std::filesystem::path& scratch) {
+  const auto num_nodes = static_cast<std::int64_t>(run.nodes.size());
+  at::Tensor rows = at::empty({num_nodes, run.trained_with.model.hidden_dim}, at::kFloat);
+  std::int64_t done = 0;
+  const InferenceCounts counts = predict(run, scratch, [&](const InferenceRound& round) {
+    if (round.num_nodes > 0) rows.narrow(0, done, round.num_nodes).copy_(round.logits);
+    done += round.num_nodes;
+  });
+  if (counts.not_finite > 0)
+    fail(ErrorKind::kDiverged, "the rows of " + std::to_string(counts.not_finite) + " nodes are not numbers");
+  return rows;
+}
+
+std::string id_of(const NodeIds& ids, NodeId node) { return ids.empty() ? std::to_string(node) : csv_field(ids[node]); }
+
+}  // namespace
+
+std::vector<NodePair> read_pairs(const Dataset& dataset, const std::string& file) {
+  const NodeLookup lookup(dataset);
+  const auto find = [&](std::string_view id) { return lookup.find(id, NodesBy::kId); };
+  const NodePairs edges = read_edges_of_names(
+      file, {.ids = IdKind::kText, .is_node = [&](std::string_view id) { return find(id).has_value(); }},
+      [&](std::string_view id, std::size_t /*end*/) { return find(id); });
+  std::vector<NodePair> pairs(edges.sources.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {edges.sources[i], edges.destinations[i]};
+  return pairs;
+}
+
+void write_link_scores(InferRun& run, const std::filesystem::path& folder, const std::filesystem::path& scratch) {
+  const std::vector<NodePair> pairs = read_pairs(run.dataset, run.options.links);
+  run.nodes.clear();
+  for (const auto& [source, destination] : pairs) run.nodes.insert(run.nodes.end(), {source, destination});
+  std::ranges::sort(run.nodes);
+  run.nodes.erase(std::unique(run.nodes.begin(), run.nodes.end()), run.nodes.end());
+  const at::NoGradGuard no_gradients;
+  const at::Tensor rows = rows_of_nodes(run, scratch);
+  const auto row_of = [&](NodeId node) {
+    return static_cast<std::int64_t>(std::ranges::lower_bound(run.nodes, node) - run.nodes.begin());
+  };
+  const TrainOptions& trained = run.trained_with;
+  run.trained.model->to(at::kCPU);
+  const LinkDecoder decoder(*run.trained.model, trained.links.decoder, trained.model.hidden_dim);
+  const NodeIds ids = NodeIds::of(run.dataset);
+  std::string table = "source,destination,score\n";
+  for (std::size_t first = 0; first < pairs.size(); first += kBlockPairs) {
+    const std::size_t count = std::min(kBlockPairs, pairs.size() - first);
+    const at::Tensor block = at::empty({static_cast<std::int64_t>(count), 2}, at::kLong);
+    auto* at = block.mutable_data_ptr<std::int64_t>();
+    for (std::size_t i = first; i < first + count; ++i) {
+      *at++ = row_of(pairs[i].source);
+      *at++ = row_of(pairs[i].destination);
+    }
+    const at::Tensor scores = decoder.scores(rows, block).contiguous();
+    for (std::size_t i = 0; i < count; ++i)
+      table.append(id_of(ids, pairs[first + i].source) + "," + id_of(ids, pairs[first + i].destination) + "," +
+                   printed("%.9g", static_cast<double>(scores.const_data_ptr<float>()[i])) + "\n");
+  }
+  replace_text_file(folder / "scores.csv", table);
+  log_result("scored " + std::to_string(pairs.size()) + " pairs of " + std::to_string(run.nodes.size()) + " nodes");
+}
+
+}  // namespace salient

@@ -1,0 +1,22 @@
+// apps/link_scores.h - scores of pairs of nodes by a run that predicts links.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/infer_run.h"
+#include "sampler/link_seeds.h"
+
+namespace salient {
+
+/// Pairs of ids, a line each, in the order of the file.
+/// @throws Error{kNoInput}; Error{kBadData} naming file, line and rule, for an id that no node has
+std::vector<NodePair> read_pairs(const Dataset& dataset, const std::string& file);
+
+/// Predicts the ends of the pairs, as nodes are, and scores them. Writes scores.csv into `folder`: source, destination,
+/// by their ids, and score. One rank.
+/// @param run      its `nodes` become the ends    @param scratch  as predict()
+void write_link_scores(InferRun& run, const std::filesystem::path& folder, const std::filesystem::path& scratch);
+
+}  // namespace salient

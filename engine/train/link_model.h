@@ -1,0 +1,38 @@
+// engine/train/link_model.h - an encoder of nodes with a decoder of links behind it, as one model.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "models/decoders/decoder.h"
+#include "models/describe/link_loss.h"
+#include "models/model.h"
+
+namespace salient {
+
+/// Gives an encoder the parameters of a decoder, as its module `decoder`: they are trained and saved with its own.
+/// @param width  of the encoder's results; even for complex and rotate, whose halves are real and imaginary
+/// Determinism: initial values depend on the kind, the width and the seed alone.
+void add_decoder(Model& encoder, DecoderKind kind, std::int64_t width, std::uint32_t seed);
+
+/// The decoder that add_decoder() gave a model.
+class LinkDecoder {
+ public:
+  /// Shares the parameters.
+  LinkDecoder(const Model& model, DecoderKind kind, std::int64_t width);
+
+  /// @param rows   [n, width] f32 of nodes    @param pairs  [P, 2] int32 or int64: source and destination among them
+  /// @return       [P] the larger, the likelier a link
+  at::Tensor scores(const at::Tensor& rows, const at::Tensor& pairs) const;
+
+ private:
+  DecoderOptions options_;
+  DecoderParameters parameters_;
+};
+
+/// The sum of the terms of a loss (models/describe/link_loss.h).
+/// @param scores  [B (1 + K)]: of B links, then of the K negatives of the first, of the second, ...
+at::Tensor link_loss_sum(const at::Tensor& scores, std::int64_t num_links, LinkLoss loss);
+
+}  // namespace salient
