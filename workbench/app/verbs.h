@@ -17,6 +17,7 @@ using Words = std::vector<std::string>;  ///< the words between the verb and the
 
 int new_case(const Words& words, const KernelOptions& options);
 int export_kernel(const Words& words, const KernelOptions& options);
+int import_problems(const Words& words, const KernelOptions& options);
 int list_cases(const Words& words, const KernelOptions& options);
 int check_candidate(const Words& words, const KernelOptions& options);
 int run_candidate(const Words& words, const KernelOptions& options);

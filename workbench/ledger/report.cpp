@@ -2,7 +2,6 @@
 #include "workbench/ledger/report.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -12,104 +11,12 @@
 #include "core/files/file_io.h"
 #include "core/number_text.h"
 #include "workbench/ledger/records.h"
+#include "workbench/ledger/report_pages.h"
 
 namespace salient::workbench {
 namespace {
 
 constexpr std::size_t kMaxDiffLines = 2000;
-
-/// The parts of a page, so that both formats come from one walk over the ledger.
-class Page {
- public:
-  virtual ~Page() = default;
-  virtual void title(const std::string& text) = 0;
-  virtual void section(const std::string& text) = 0;
-  virtual void paragraph(const std::string& text) = 0;
-  virtual void table(const std::vector<std::vector<std::string>>& rows) = 0;
-  virtual void code(const std::string& text) = 0;
-  virtual std::string done() = 0;
-};
-
-class MarkdownPage final : public Page {
- public:
-  void title(const std::string& text) override { out_ += "# " + without_tags(text) + "\n\n"; }
-  void section(const std::string& text) override { out_ += "## " + without_tags(text) + "\n\n"; }
-  void paragraph(const std::string& text) override { out_ += without_tags(text) + "\n\n"; }
-  void table(const std::vector<std::vector<std::string>>& rows) override {
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      for (std::string cell : rows[r]) {
-        std::replace(cell.begin(), cell.end(), '|', '/');
-        std::replace(cell.begin(), cell.end(), '\n', ' ');
-        out_ += "| " + without_tags(cell) + " ";
-      }
-      out_ += "|\n";
-      for (std::size_t c = 0; r == 0 && c < rows[0].size(); ++c) out_ += c == 0 ? "|---|" : "---|";
-      if (r == 0) out_ += "\n";
-    }
-    out_ += "\n";
-  }
-  void code(const std::string& text) override {
-    std::string fence = "````";
-    while (text.find(fence) != std::string::npos) fence += '`';
-    out_ += fence + "\n" + text + fence + "\n\n";
-  }
-  std::string done() override { return out_; }
-
- private:
-  /// Viewers of Markdown take HTML as it is: what a candidate or a compiler says is text.
-  static std::string without_tags(const std::string& text) {
-    std::string safe;
-    for (const char c : text) safe += c == '<' ? "&lt;" : std::string(1, c);
-    return safe;
-  }
-
-  std::string out_;
-};
-
-class HtmlPage final : public Page {
- public:
-  void title(const std::string& text) override {
-    out_ = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(text) +
-           "</title><style>body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 "
-           "1em}table{border-collapse:collapse}"
-           "td,th{border:1px solid #ccc;padding:.2em "
-           ".6em;text-align:left}pre{background:#f4f4f4;padding:1em;overflow:auto}</style><h1>" +
-           escaped(text) + "</h1>\n";
-  }
-  void section(const std::string& text) override { out_ += "<h2>" + escaped(text) + "</h2>\n"; }
-  void paragraph(const std::string& text) override { out_ += "<p>" + escaped(text) + "</p>\n"; }
-  void table(const std::vector<std::vector<std::string>>& rows) override {
-    out_ += "<table>\n";
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      const char* const tag = r == 0 ? "th" : "td";
-      out_ += "<tr>";
-      for (const std::string& cell : rows[r]) out_ += std::string("<") + tag + ">" + escaped(cell) + "</" + tag + ">";
-      out_ += "</tr>\n";
-    }
-    out_ += "</table>\n";
-  }
-  void code(const std::string& text) override { out_ += "<pre>" + escaped(text) + "</pre>\n"; }
-  std::string done() override { return out_ + "</html>\n"; }
-
- private:
-  static std::string escaped(const std::string& text) {
-    std::string safe;
-    for (const char c : text) {
-      if (c == '&')
-        safe += "&amp;";
-      else if (c == '<')
-        safe += "&lt;";
-      else if (c == '>')
-        safe += "&gt;";
-      else if (c == '"')
-        safe += "&quot;";
-      else
-        safe += c;
-    }
-    return safe;
-  }
-  std::string out_;
-};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -129,7 +36,51 @@ std::string authors_of(const std::vector<Json>& records) {
   return text;
 }
 
-void add_rounds(const std::vector<Json>& records, Page& page) {
+/// Attempts of a record: the start kernel, then candidates, each below the kernel that it was made of. Older records
+/// say which one it had to beat, which is the same but for searches with several parents.
+std::vector<Attempt> attempts_of(const std::vector<Json>& records) {
+  std::vector<Attempt> attempts = {{.name = "start", .verdict = "the start kernel", .of_start = 1, .is_correct = true}};
+  std::map<std::string, std::size_t> by_source = {{text_of(records.front(), "start"), 0}};
+  std::size_t best = 0;
+  for (const Json& record : records) {
+    if (record["kind"] != "assessment") continue;
+    const Assessment made = assessment_of(record);
+    const bool is_timed = !made.timing.shapes.empty();
+    const double share = is_timed ? 100 * share_of_floor(made.timing) : 0;
+    if (number_of(record, "candidate") == 0) {
+      attempts[0].share = share;
+      continue;
+    }
+    const std::string parent = record.contains("parent") ? text_of(record, "parent") : text_of(record, "against");
+    attempts.push_back({.name = std::to_string(number_of(record, "candidate")),
+                        .parent = by_source.contains(parent) ? by_source.at(parent) : 0,
+                        .verdict = word_of(made.finding.verdict),
+                        .reason = made.finding.reason,
+                        .of_start = is_timed ? made.decision.of_start : 0,
+                        .share = share,
+                        .is_correct = is_correct(made.finding.verdict)});
+    by_source.emplace(text_of(record, "source"), attempts.size() - 1);
+    if (made.finding.verdict == Verdict::kAccepted && attempts.back().of_start > attempts[best].of_start)
+      best = attempts.size() - 1;
+  }
+  attempts[best].is_best = best > 0;
+  return attempts;
+}
+
+void add_summary(const std::vector<Json>& records, const std::vector<Attempt>& attempts, Page& page) {
+  const auto best = std::find_if(attempts.begin(), attempts.end(), [](const Attempt& one) { return one.is_best; });
+  const Attempt& shown = best == attempts.end() ? attempts.front() : *best;
+  std::vector<Tile> tiles = {{fixed(shown.of_start, 2) + "x", "of the start kernel"}};
+  if (shown.share > 0) tiles.push_back({fixed(shown.share, 0) + " %", "of the measured bound"});
+  tiles.push_back({std::to_string(attempts.size() - 1), "candidates judged"});
+  const auto correct =
+      std::count_if(attempts.begin() + 1, attempts.end(), [](const Attempt& one) { return one.is_correct; });
+  tiles.push_back({std::to_string(correct), "of them correct"});
+  tiles.push_back({text_of(records.front(), "backend"), "back end"});
+  page.tiles(tiles);
+}
+
+void add_rounds(const std::vector<Json>& records, const std::vector<Attempt>& attempts, Page& page) {
   std::vector<std::vector<std::string>> rows = {{"candidate", "verdict", "x of start", "noise", "reason"}};
   std::size_t failed = 0;
   for (const Json& record : records) {
@@ -146,7 +97,10 @@ void add_rounds(const std::vector<Json>& records, Page& page) {
   if (const std::string authors = authors_of(records); !authors.empty())
     page.paragraph("Answers were written by: " + authors + ".");
   if (failed > 0) page.paragraph(std::to_string(failed) + " requests had no usable answer.");
+  page.course(attempts);
   page.table(rows);
+  page.section("Which was made of which");
+  page.tree(attempts);
 }
 
 void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& page) {
@@ -175,6 +129,10 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
     page.paragraph("Tried up to " + text_of(best.tried) + "; nothing is known beyond. Sizes were chosen by rule " +
                    std::to_string(best.size_rule) +
                    (best.size_rule == 1 ? ", at random." : ", with every remainder by 256."));
+  std::vector<std::pair<std::string, double>> shares;
+  for (const ShapeTimes& times : best.timing.shapes)
+    shares.emplace_back(times.shape, 100 * times.floor / spread_of(times.candidate).median);
+  page.shares(shares);
   page.table(rows);
 }
 
@@ -199,12 +157,14 @@ std::string report_on(const std::filesystem::path& run, const Baselines& baselin
   page.title("Kernel run: " + text_of(first, "case"));
   page.paragraph("Method " + text_of(options, "method") + ", generator " + text_of(first, "generator") + ", back end " +
                  text_of(first, "backend") + ".");
+  const std::vector<Attempt> attempts = attempts_of(records);
+  add_summary(records, attempts, page);
   std::vector<std::vector<std::string>> facts = {{"what", "value"}};
   const Json environment = first.value("environment", Json::object());
   for (const auto& [key, value] : environment.items())
     facts.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
   page.table(facts);
-  add_rounds(records, page);
+  add_rounds(records, attempts, page);
 
   const Json* best = nullptr;
   for (const Json& record : records)
@@ -216,7 +176,8 @@ std::string report_on(const std::filesystem::path& run, const Baselines& baselin
       if (record["kind"] == "assessment" && number_of(record, "candidate") == number_of(*best, "candidate"))
         add_best_shapes(assessment_of(record), baselines, page), add_cost(records, assessment_of(record), page);
     page.section("Start and best");
-    page.code(line_difference(read_object(run, text_of(first, "start")), read_object(run, text_of(*best, "source"))));
+    page.difference(
+        line_difference(read_object(run, text_of(first, "start")), read_object(run, text_of(*best, "source"))));
   }
   page.paragraph(records.back()["kind"] == "end" ? "The run ended: " + text_of(records.back(), "reason")
                                                  : "The run has no end yet.");
@@ -258,13 +219,11 @@ Baselines read_baselines(const std::filesystem::path& file, const std::string& n
 }
 
 std::string markdown_report(const std::filesystem::path& run, const Baselines& baselines) {
-  MarkdownPage page;
-  return report_on(run, baselines, page);
+  return report_on(run, baselines, *make_markdown_page());
 }
 
 std::string html_report(const std::filesystem::path& run, const Baselines& baselines) {
-  HtmlPage page;
-  return report_on(run, baselines, page);
+  return report_on(run, baselines, *make_html_page());
 }
 
 }  // namespace salient::workbench

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/number_text.h"
 #include "workbench/ledger/records.h"
+#include "workbench/ledger/sha256.h"
 
 namespace salient::workbench {
 namespace {
@@ -67,6 +68,7 @@ class Run {
     if (!is_silent) log_info(name + ": " + word_of(made.finding.verdict) + ", " + made.finding.reason);
     Json facts = json_of(made);
     facts["candidate"] = summary_.judged;
+    if (!action.parent.empty()) facts["parent"] = sha256(action.parent);
     facts["more_shapes"] = action.more.shapes;
     if (!action.more.seeds.empty()) facts["more_seeds"] = action.more.seeds;
     on_record_("assessment", facts, {{"source", action.source}, {"against", against}, {"log", made.finding.log}});

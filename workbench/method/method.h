@@ -35,6 +35,7 @@ struct Action {
   Request request{};      ///< of kAsk; the id is the driver's
   std::string source{};   ///< of kJudge
   std::string against{};  ///< of kJudge: the kernel that it must beat; "" = the start kernel
+  std::string parent{};   ///< of kJudge: the kernel that it was made of; "" = that one
   MoreTests more{};       ///< of kJudge: to be run from now on
   bool is_start = false;  ///< of kJudge: the start kernel is measured; it is no candidate
   std::string reason{};   ///< of kFinish

@@ -95,7 +95,10 @@ class TreeSearch final : public Method {
       after.refused = error.what();
       return after;
     }
-    return {.kind = Action::Kind::kJudge, .source = tree_.back().source, .against = tree_[best_].source};
+    return {.kind = Action::Kind::kJudge,
+            .source = tree_.back().source,
+            .against = tree_[best_].source,
+            .parent = tree_[at_].source};
   }
 
   Action judged(const Assessment& assessment) override {
