@@ -39,7 +39,7 @@ BLOCKS = {
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
                        + 2 * ["tests/workbench/own_cases_test.py"] + ["tests/workbench/import_test.py"]
-                       + 3 * ["tests/workbench/salient_kernels_test.py"]
+                       + ["tests/workbench/attack_test.py"] + 3 * ["tests/workbench/salient_kernels_test.py"]
                        + ["tests/scripts/workbench_gpu_test.py", "tests/workbench/salient_kernels_test.py"],
     "docs/EDGE_WEIGHTS_AND_TIMES.md": 2 * ["tests/apps/edge_values_test.py"] + ["tests/apps/temporal_test.py"]
                                       + 2 * ["tests/sampler/temporal_sampler_test.cpp"],

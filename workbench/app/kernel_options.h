@@ -40,6 +40,9 @@ struct KernelOptions {
   std::string flops{};
   std::string python = "python3";
   std::string as = "torch";
+  std::string harness{};
+  std::string kit{};
+  std::vector<std::string> only{};
   std::string command{};
   std::string folder{};
   std::string recorded{};
@@ -85,6 +88,9 @@ void visit_fields_of_own_kernels(Self& self, Visit&& field) {
   field("flops", self.flops, "new: least operations; empty = one of each output");
   field("python", self.python, "interpreter of references that are Python files");
   field("as", self.as, "export: torch | kernels | tvm-ffi | cpp");
+  field("harness", self.harness, "attack: a shell command that judges, by the protocol of docs/KERNELS.md");
+  field("kit", self.kit, "attack: folder of cheats; empty = the workbench's");
+  field("only", self.only, "attack: these of the kit; empty = all");
 }
 
 template <class Self, class Visit>

@@ -41,6 +41,7 @@ constexpr Verb kVerbs[] = {
     {"report", "report RUN", "write report.md and report.html", write_reports},
     {"promote", "promote RUN --out DIR", "the best kernel, sanitized, with its launch header", promote_best},
     {"export", "export RUN --as KIND --out DIR", "the best kernel for PyTorch, kernels, TVM or C++", export_kernel},
+    {"attack", "attack --harness COMMAND", "which cheats does somebody's own referee accept?", attack_harness},
     {"verify-ledger", "verify-ledger RUN", "was the record changed?", verify_ledger},
 };
 

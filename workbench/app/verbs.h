@@ -16,6 +16,7 @@ inline constexpr int kWaiting = 3;  ///< the exit code of a run that was left op
 using Words = std::vector<std::string>;  ///< the words between the verb and the first option
 
 int new_case(const Words& words, const KernelOptions& options);
+int attack_harness(const Words& words, const KernelOptions& options);
 int export_kernel(const Words& words, const KernelOptions& options);
 int import_problems(const Words& words, const KernelOptions& options);
 int list_cases(const Words& words, const KernelOptions& options);
