@@ -102,6 +102,13 @@ std::int64_t num_parameters(const LayerList& list) {
   return sum;
 }
 
+std::int64_t num_learned(const LayerList& list) {
+  std::int64_t sum = 0;
+  for (const Op& op : list.ops)
+    if (const auto* lookup = std::get_if<Lookup>(&op.what)) sum += lookup->num_rows * op.width;
+  return sum;
+}
+
 std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order) {
   std::vector<RowProduct> found;
   std::vector<std::size_t> product_of(list.ops.size());  // place in `found`

@@ -22,6 +22,9 @@ std::vector<ParameterShape> parameters_of(const LayerList& list);
 /// Numbers in them all.
 std::int64_t num_parameters(const LayerList& list);
 
+/// Those among them in rows that are learned for nodes.
+std::int64_t num_learned(const LayerList& list);
+
 /// Nothing that is trained is before this operation's result.
 bool reads_features(const LayerList& list, const Op& op);
 

@@ -105,7 +105,8 @@ class TypedGraphs(programs.ProgramTest):
                 report = self.infer(model, "--nodes", "test")
                 result = json.loads((self.work / model / "run.json").read_text())["result"]
                 self.assertAlmostEqual(report["accuracy"], result["test_accuracy"], 9)
-                self.assertGreater(report["accuracy"], 0.6)
+                # of 38 papers; rgat's varies by 0.09 from seed to seed around 0.65
+                self.assertGreater(report["accuracy"], 0.5 if model == "rgat" else 0.6)
 
     def test_predictions_are_of_papers_by_their_own_ids(self):
         self.train("ids")
