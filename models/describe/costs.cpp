@@ -120,6 +120,7 @@ std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order) {
       found.push_back({op.layer, op.rows, input_of(list, op).width / blocks, op.width, !project->bias.empty(),
                        has_features_before(list, op)});
       if (op.type != kEvery) found.back().share = 1.0 / list.num_types;
+      found.back().type = op.type, found.back().relation = op.relation;
     } else if (const auto* attend = std::get_if<Attend>(&op.what);
                attend != nullptr && attend->kind == AttentionKind::kGat && order == ProductOrder::kSumsFirst) {
       RowProduct& product = found[product_of[static_cast<std::size_t>(op.inputs.front())]];
@@ -142,8 +143,8 @@ std::vector<RowSum> sums_of(const LayerList& list) {
   for (const Op& op : list.ops)
     if (std::holds_alternative<Aggregate>(op.what) || std::holds_alternative<Maximum>(op.what) ||
         std::holds_alternative<Attend>(op.what))
-      found.push_back(
-          {op.layer, op.width, has_features_before(list, op), op.relation == kEvery ? 1.0 : 1.0 / list.num_relations});
+      found.push_back({op.layer, op.width, has_features_before(list, op),
+                       op.relation == kEvery ? 1.0 : 1.0 / list.num_relations, op.relation});
   return found;
 }
 

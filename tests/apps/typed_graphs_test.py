@@ -199,7 +199,7 @@ class TypedGraphs(programs.ProgramTest):
         self.assertEqual(edges[relation][1], 0)
         self.assertIn('"learned rows"', (self.work / "shown/report.html").read_text())
         doctor = run("salient-doctor", "--dataset", self.store, expect=None)
-        self.assert_told_once(doctor.stdout, "epochs of typed graphs are not estimated")
+        self.assert_told_once(doctor.stdout, "epoch of .*papers: at least .* s in 1 steps")
         self.assert_told_once(doctor.stdout, "author:rev_written_by:paper: .* entries")
 
     def test_a_resumed_run_ends_with_the_same_bits(self):
