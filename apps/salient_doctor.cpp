@@ -67,7 +67,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("fanout", self.epoch.fanouts, "of the epoch: neighbours kept per node, the seeds' own hop first; -1 keeps all");
   field("batch-size", self.epoch.batch_size, "of the epoch: seeds per rank and step");
-  field("hidden", self.epoch.hidden, "of the epoch: width of the hidden layers of GraphSAGE");
+  field("hidden", self.epoch.hidden, "of the epoch: width of the hidden layers of GraphSAGE, of a typed graph rgcn");
   field("measure", self.measure, "false: only looks");
   field("comm-timeout", self.comm_timeout, "seconds that ranks wait for rank 0, which opens --dataset and measures");
   field("json", self.json, "one JSON object for machines instead of lines");
@@ -92,7 +92,7 @@ struct Diagnosis {
   Findings findings{};
   Ceilings ceilings{};
   EpochEstimate epoch{};
-  std::string schema{};  ///< of a typed graph, whose epochs are not estimated: its types and relations, a line each
+  std::string schema{};  ///< of a typed graph: its types and relations, a line each
   bool has_missing() const {
     return std::ranges::any_of(findings, [](const Finding& f) { return f.state == State::kMissing; });
   }
@@ -174,9 +174,6 @@ int measuring_cores(const Launch& launch) {
   return static_cast<int>(std::clamp<std::int64_t>(available_host_bytes() / kBytesOfCore, 1, launch.cores));
 }
 
-constexpr const char* kNoEstimate =
-    "epochs of typed graphs are not estimated; salient-train --dry-run has the edges of their batches\n";
-
 Dataset open_dataset(const Options& options) {
   return open_named_dataset(options.dataset, options.data_root, FeatureFile::kNeeded, GraphKind::kAny);
 }
@@ -195,10 +192,7 @@ int diagnose(const Options& options, const Launch& launch, Communicator& comm) {
   if (options.measure && launch.size > 1) found.ceilings.all_reduced_bytes = all_reduce_rate(comm);
   together(comm, [&] {
     if (!dataset) return;
-    if (dataset->types.is_typed()) {
-      found.schema = schema_text(*dataset) + kNoEstimate;
-      return;
-    }
+    if (dataset->types.is_typed()) found.schema = schema_text(*dataset);
     EpochCase epoch = options.epoch;
     epoch.num_ranks = launch.size;
     found.epoch = estimate(*dataset, epoch, found.ceilings);

@@ -2,6 +2,7 @@
 #include "models/typed_stack.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -29,7 +30,9 @@ void LearnedRows::initialise(const std::string& name, InitScheme, std::uint32_t 
   fill_uniform(weight_.detach(), name + ".weight", 1, seed);
 }
 
-at::Tensor LearnedRows::forward(const at::Tensor& ids) const { return table_rows(weight_, ids); }
+at::Tensor LearnedRows::forward(const at::Tensor& ids) const {
+  return at::embedding(weight_, ids, /*padding_idx=*/-1, /*scale_grad_by_freq=*/false, is_sparse_);
+}
 
 at::Tensor LearnedRows::forward_or_mean(const at::Tensor& ids) {
   const at::NoGradGuard no_gradients;  // what is new is predicted, and trains nothing

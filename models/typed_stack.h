@@ -12,13 +12,13 @@ namespace salient {
 
 /// A row that is learned for each node of a type: parameter `weight` [num_rows, width], uniform within 1, which is how
 /// far a map of features with variance 1 comes.
-///
-/// The gradient is a matrix of all rows, to whose memory a step adds those of its batch: see table_rows(). The
-/// optimiser still goes over all of them.
 class LearnedRows : public ParameterOwner {
  public:
   LearnedRows(std::int64_t num_rows, std::int64_t width);
   void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
+  const at::Tensor& weight() const { return weight_; }
+  /// From here on backward leaves a sparse gradient: the rows that forward() read, in that order, not the whole table.
+  void make_gradients_sparse() { is_sparse_ = true; }
   /// @param ids  int64 [n]        @return  [n, width]
   at::Tensor forward(const at::Tensor& ids) const;
   /// The same where some ids are num_rows or above: nodes that training did not know have the mean of all rows.
@@ -27,6 +27,7 @@ class LearnedRows : public ParameterOwner {
 
  private:
   at::Tensor weight_;
+  bool is_sparse_ = false;
   at::Tensor mean_{};  ///< [width] of the rows in version mean_of_
   std::int64_t mean_of_ = -1;
 };

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/adam_row.h"
 #include "engine/rank/for_each_item.h"
 
 namespace salient {
 namespace {
 
-constexpr float kAdagradEpsilon = 1e-10F, kAdamEpsilon = 1e-8F, kBeta1 = 0.9F, kBeta2 = 0.999F;
+constexpr float kAdagradEpsilon = 1e-10F;
 
 struct RowParts {
   float* x;
@@ -26,15 +27,6 @@ void adagrad_row(const RowOptimiser& how, const RowParts& row, std::int64_t widt
   }
 }
 
-void adam_row(const RowOptimiser& how, const RowParts& row, std::int64_t width, float step_size, float scale) {
-  for (std::int64_t k = 0; k < width; ++k) {
-    const float gradient = row.gradient[k] + how.weight_decay * row.x[k];
-    row.first[k] += (1 - kBeta1) * (gradient - row.first[k]);
-    row.second[k] = kBeta2 * row.second[k] + (1 - kBeta2) * gradient * gradient;
-    row.x[k] -= step_size * row.first[k] / (std::sqrt(row.second[k]) * scale + kAdamEpsilon);
-  }
-}
-
 }  // namespace
 
 RowMoments RowOptimiser::moments_of(const std::vector<float>& table) const {
@@ -45,16 +37,15 @@ RowMoments RowOptimiser::moments_of(const std::vector<float>& table) const {
 void RowOptimiser::step(std::vector<float>& table, std::int64_t width, const MovedRows& rows, const float* gradients,
                         RowMoments& moments) const {
   ++moments.steps;
-  const auto steps = static_cast<double>(moments.steps);
-  const auto step_size = static_cast<float>(lr / (1 - std::pow(double{kBeta1}, steps)));
-  const auto scale = static_cast<float>(1 / std::sqrt(1 - std::pow(double{kBeta2}, steps)));
+  const AdamRowRates rates = AdamRowRates::of_step(static_cast<double>(moments.steps), lr, weight_decay);
   const std::int64_t count =
       rows.are_all ? std::ssize(table) / std::max<std::int64_t>(width, 1) : std::ssize(rows.numbers);
   for_each_item(count, 64, [&](std::int64_t i) {
     const std::int64_t at = (rows.are_all ? i : std::int64_t{rows.numbers[static_cast<std::size_t>(i)]}) * width;
     const RowParts row{table.data() + at, moments.first.empty() ? nullptr : moments.first.data() + at,
                        moments.second.data() + at, gradients + i * width};
-    rule == RowRule::kAdam ? adam_row(*this, row, width, step_size, scale) : adagrad_row(*this, row, width);
+    rule == RowRule::kAdam ? adam_row(rates, row.x, row.first, row.second, row.gradient, width)
+                           : adagrad_row(*this, row, width);
   });
 }
 

@@ -106,7 +106,7 @@ double EpochTrainer::rate_of(std::size_t step, const TrainProgress& progress) co
 void EpochTrainer::update(double rate) {
   if (run_.comm.size() > 1) {
     clock_.exchange_begins();
-    run_.comm.all_reduce_sum(optimizer_.gradients(), run_.device.stream());
+    optimizer_.sum_over_ranks(run_.comm, run_.device.stream());
     clock_.exchange_ends();
   }
   optimizer_.set_lr(rate);

@@ -70,6 +70,12 @@ MemoryLine roc_auc_line(const Dataset& dataset, bool on_gpu) {
   return {"scores for ROC AUC", on_gpu ? host : host + scores, on_gpu ? 2 * scores : 0};
 }
 
+/// Parameters, their moments, and gradients of all but learned rows, which have those of a batch's.
+std::int64_t optimiser_bytes(const LayerList& list) {
+  constexpr std::int64_t kBytes = sizeof(float);
+  return 4 * kBytes * num_parameters(list) - kBytes * num_learned(list);
+}
+
 }  // namespace
 
 RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, bool on_gpu, int num_ranks) {
@@ -120,7 +126,7 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   if (!predicts_links(options) && has_roc_auc(dataset) &&
       (metric == Metric::kRocAuc || metric == Metric::kAveragePrecision))
     needs.others.push_back(roc_auc_line(dataset, on_gpu));
-  add("parameters, gradients, Adam moments", num_parameters(describe(model)) * std::int64_t{4 * sizeof(float)});
+  add("parameters, gradients, Adam moments", optimiser_bytes(describe(model)));
   needs.others.push_back(libraries_line(on_gpu));
   return needs;
 }

@@ -102,6 +102,13 @@ std::int64_t num_parameters(const LayerList& list) {
   return sum;
 }
 
+std::int64_t num_learned(const LayerList& list) {
+  std::int64_t sum = 0;
+  for (const Op& op : list.ops)
+    if (const auto* lookup = std::get_if<Lookup>(&op.what)) sum += lookup->num_rows * op.width;
+  return sum;
+}
+
 std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order) {
   std::vector<RowProduct> found;
   std::vector<std::size_t> product_of(list.ops.size());  // place in `found`
@@ -113,6 +120,7 @@ std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order) {
       found.push_back({op.layer, op.rows, input_of(list, op).width / blocks, op.width, !project->bias.empty(),
                        has_features_before(list, op)});
       if (op.type != kEvery) found.back().share = 1.0 / list.num_types;
+      found.back().type = op.type, found.back().relation = op.relation;
     } else if (const auto* attend = std::get_if<Attend>(&op.what);
                attend != nullptr && attend->kind == AttentionKind::kGat && order == ProductOrder::kSumsFirst) {
       RowProduct& product = found[product_of[static_cast<std::size_t>(op.inputs.front())]];
@@ -135,8 +143,8 @@ std::vector<RowSum> sums_of(const LayerList& list) {
   for (const Op& op : list.ops)
     if (std::holds_alternative<Aggregate>(op.what) || std::holds_alternative<Maximum>(op.what) ||
         std::holds_alternative<Attend>(op.what))
-      found.push_back(
-          {op.layer, op.width, has_features_before(list, op), op.relation == kEvery ? 1.0 : 1.0 / list.num_relations});
+      found.push_back({op.layer, op.width, has_features_before(list, op),
+                       op.relation == kEvery ? 1.0 : 1.0 / list.num_relations, op.relation});
   return found;
 }
 

@@ -22,6 +22,9 @@ std::vector<ParameterShape> parameters_of(const LayerList& list);
 /// Numbers in them all.
 std::int64_t num_parameters(const LayerList& list);
 
+/// Those among them in rows that are learned for nodes.
+std::int64_t num_learned(const LayerList& list);
+
 /// Nothing that is trained is before this operation's result.
 bool reads_features(const LayerList& list, const Op& op);
 
@@ -37,6 +40,8 @@ struct RowProduct {
   bool reads_features = false;  ///< its input does: training needs no gradient of that
   bool is_added = false;        ///< to the product before it, see is_joined_product()
   double share = 1;             ///< of those rows: of one node type, all types being taken for equally frequent
+  int type = kEvery;            ///< the node type whose rows they are
+  int relation = kEvery;        ///< whose sums they are: of destinations those alone that have entries of it
 };
 
 /// Attention of gat sums rows with weights that are known before: the product in front of it may come behind it, with
@@ -58,6 +63,7 @@ struct RowSum {
   std::int64_t width = 0;
   bool reads_features = false;  ///< what it sums does
   double share = 1;             ///< of the entries: of one relation, all being taken for equally frequent
+  int relation = kEvery;        ///< that one
 };
 
 /// In the order of the list.

@@ -2,7 +2,10 @@
 #include "models/ops/adam.h"
 
 #include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/zeros.h>
 
+#include "core/adam_row.h"
+#include "models/kernels/parallel.h"
 #include "models/ops/kernel_call.h"
 
 namespace salient {
@@ -12,6 +15,37 @@ void step_on_host(const AdamTensors& t, const AdamRates& rates) {
   t.step.add_(1);
   at::_fused_adam_({t.parameters}, {t.gradients}, {t.exp_avg}, {t.exp_avg_sq}, {}, {t.step}, rates.lr, rates.beta1,
                    rates.beta2, rates.weight_decay, rates.eps, /*amsgrad=*/false, /*maximize=*/false);
+}
+
+void rows_step_on_host(const AdamRowTensors& t, double lr, double weight_decay) {
+  const std::int64_t width = t.table.size(1);
+  const AdamRowRates rates =
+      AdamRowRates::of_step(double{t.step.item<float>()} + 1, lr, static_cast<float>(weight_decay));
+  const auto* const rows = t.rows.const_data_ptr<std::int64_t>();
+  const auto* const gradients = t.gradients.const_data_ptr<float>();
+  float* const x = t.table.mutable_data_ptr<float>();
+  float *const first = t.exp_avg.mutable_data_ptr<float>(), *const second = t.exp_avg_sq.mutable_data_ptr<float>();
+  constexpr std::int64_t kPerTask = 256;
+  parallel_rows(t.rows.numel(), kPerTask, [&](std::int64_t i) {
+    const std::int64_t at = rows[i] * width;
+    adam_row(rates, x + at, first + at, second + at, gradients + i * width, width);
+  });
+}
+
+/// The rows side by side, through the step of flat tensors, and back.
+void rows_step_on_device(const AdamRowTensors& t, double lr, double weight_decay) {
+  const auto taken = [&](const at::Tensor& table) { return table.index_select(0, t.rows); };
+  const at::Tensor x = taken(t.table), first = taken(t.exp_avg), second = taken(t.exp_avg_sq);
+  adam_step({.parameters = x,
+             .gradients = t.gradients,
+             .exp_avg = first,
+             .exp_avg_sq = second,
+             .step = t.step.clone(),
+             .num_finished_blocks = at::zeros({}, t.step.options().dtype(at::kInt))},
+            lr, weight_decay);
+  t.table.index_copy_(0, t.rows, x);
+  t.exp_avg.index_copy_(0, t.rows, first);
+  t.exp_avg_sq.index_copy_(0, t.rows, second);
 }
 
 }  // namespace
@@ -36,6 +70,12 @@ void adam_step(const AdamTensors& tensors, double lr, double weight_decay) {
   if (tensors.parameters.is_cpu()) return step_on_host(tensors, rates);
   const c10::DeviceGuard guard(tensors.parameters.device());
   adam_step(device_state_of(tensors), rates, current_stream(tensors.parameters.device()));
+}
+
+void adam_rows_step(const AdamRowTensors& tensors, double lr, double weight_decay) {
+  if (tensors.rows.numel() == 0) return;
+  if (tensors.table.is_cpu()) return rows_step_on_host(tensors, lr, weight_decay);
+  rows_step_on_device(tensors, lr, weight_decay);
 }
 
 }  // namespace salient

@@ -23,4 +23,17 @@ AdamRates adam_rates(double lr, double weight_decay);
 /// @param weight_decay  L2 term added to the gradient, as torch.optim.Adam does
 void adam_step(const AdamTensors& tensors, double lr, double weight_decay);
 
+/// Rows of a table that a step touches, on one device; f32.
+struct AdamRowTensors {
+  at::Tensor table, exp_avg, exp_avg_sq;  ///< [num_rows, width]
+  at::Tensor rows;                        ///< int64 [n] distinct
+  at::Tensor gradients;                   ///< [n, width]
+  at::Tensor step;                        ///< f32 scalar: steps done before this one; stays as it is
+};
+
+/// The same of these rows and their moments; those of the others stay as they are, as torch.optim.SparseAdam has it.
+/// @param weight_decay  as above, of these rows alone
+/// Determinism: a row depends on its own values alone, for any number of threads of the caller's oneTBB arena.
+void adam_rows_step(const AdamRowTensors& tensors, double lr, double weight_decay);
+
 }  // namespace salient

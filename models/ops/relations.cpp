@@ -91,29 +91,6 @@ struct GroupedProduct : Function<GroupedProduct> {
 
 }  // namespace
 
-namespace {
-
-struct TableRows : Function<TableRows> {
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& table, const at::Tensor& ids) {
-    ctx->save_for_backward({table, ids});
-    return table.index_select(0, ids);
-  }
-
-  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
-    const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor &table = saved[0], &ids = saved[1];
-    at::Tensor sums = table.grad();
-    const bool has_memory = sums.defined();
-    if (!has_memory) sums = at::zeros(table.sizes(), table.options().requires_grad(false));
-    sums.index_add_(0, ids, grads[0]);
-    return {has_memory ? at::Tensor() : sums, {}};
-  }
-};
-
-}  // namespace
-
-at::Tensor table_rows(const at::Tensor& table, const at::Tensor& ids) { return TableRows::apply(table, ids); }
-
 at::Tensor grouped_product(const at::Tensor& x, const std::vector<std::int64_t>& begin, const at::Tensor& weight,
                            Precision precision) {
   require(weight.dim() == 4 && x.size(1) == weight.size(1) * weight.size(2), "a weight as wide as x in each group");

@@ -38,13 +38,6 @@ struct FilledRows {
 at::Tensor grouped_product(const at::Tensor& x, const std::vector<std::int64_t>& begin, const at::Tensor& weight,
                            Precision precision);
 
-/// table[ids]. Differentiable in the table: where its gradient has memory already, as a trainer's has, the backward
-/// pass adds to the rows of `ids` there, and no matrix of the table's size is made, filled and added up.
-///
-/// @param table  [V, width] f32, a parameter
-/// @param ids    int64 [n]; the order of sums is fixed where they are distinct
-at::Tensor table_rows(const at::Tensor& table, const at::Tensor& ids);
-
 /// The rows 0 .. N - 1 that are the first `count[t]` of `nodes[t]` for each node type t, N in all.
 struct RowsByType {
   const std::vector<at::Tensor>& nodes;  ///< [T] int32, ascending

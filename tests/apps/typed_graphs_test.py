@@ -105,7 +105,8 @@ class TypedGraphs(programs.ProgramTest):
                 report = self.infer(model, "--nodes", "test")
                 result = json.loads((self.work / model / "run.json").read_text())["result"]
                 self.assertAlmostEqual(report["accuracy"], result["test_accuracy"], 9)
-                self.assertGreater(report["accuracy"], 0.6)
+                # of 38 papers; rgat's varies by 0.09 from seed to seed around 0.65
+                self.assertGreater(report["accuracy"], 0.5 if model == "rgat" else 0.6)
 
     def test_predictions_are_of_papers_by_their_own_ids(self):
         self.train("ids")
@@ -198,7 +199,7 @@ class TypedGraphs(programs.ProgramTest):
         self.assertEqual(edges[relation][1], 0)
         self.assertIn('"learned rows"', (self.work / "shown/report.html").read_text())
         doctor = run("salient-doctor", "--dataset", self.store, expect=None)
-        self.assert_told_once(doctor.stdout, "epochs of typed graphs are not estimated")
+        self.assert_told_once(doctor.stdout, "epoch of .*papers: at least .* s in 1 steps")
         self.assert_told_once(doctor.stdout, "author:rev_written_by:paper: .* entries")
 
     def test_a_resumed_run_ends_with_the_same_bits(self):

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "store/synthetic.h"
+#include "store/synthetic_typed.h"
 #include "tests/support/sparse_datasets.h"
 
 namespace salient::doctor {
@@ -46,6 +49,44 @@ TEST(EpochEstimate, OfSparseFeaturesCountsTheValuesThatAreThere) {
   EXPECT_DOUBLE_EQ(sparse.edges, dense.edges);
   EXPECT_NEAR(sparse.operations, share * dense.operations, 1e-9 * dense.operations);
   EXPECT_NEAR(sparse.aggregated_bytes, share * dense.aggregated_bytes, 1e-9 * dense.aggregated_bytes);
+}
+
+TEST(EpochEstimate, OfATypedGraphCountsTheRowsOfEachTypeAndTheFilledRowsOfEachRelation) {
+  const Dataset dataset = make_synthetic_dataset(parse_synthetic_typed_name("synthetic:mag:0.001"));
+  const EpochCase epoch{.fanouts = {-1}, .batch_size = static_cast<int>(dataset.train.size()), .hidden = 6};
+  const BatchWork work = work_of_batches(dataset, epoch);
+  const SlotTable& slots = *dataset.slots;
+  const auto paper = static_cast<std::size_t>(dataset.types.target_type);
+  std::set<NodeId> nodes(dataset.train.begin(), dataset.train.end());
+  double edges = 0, filled = 0;
+  for (const NodeId v : dataset.train)
+    for (std::uint32_t k = 0; k < slots.num_slots[paper]; ++k) {
+      const auto row = dataset.graph.row(slots.row_of(paper, v, k));
+      edges += static_cast<double>(row.size());
+      filled += row.empty() ? 0 : 1;
+      nodes.insert(row.begin(), row.end());
+    }
+  double row_bytes = 0, mapped = 0, learned = 0;
+  for (const NodeId v : nodes) {
+    const FeatureShape& shape = dataset.types.node_types[slots.type_of(v)].features;
+    if (shape.dim == 0) learned += 6 * 4.0;
+    row_bytes += shape.dim == 0 ? 6 * 4.0 : static_cast<double>(shape.row_bytes());
+    mapped += 2.0 * 2 * shape.dim * 6;  // forward, and the gradient of the weight
+  }
+  EXPECT_GT(learned, 0);
+  EXPECT_DOUBLE_EQ(work.edges, edges);
+  EXPECT_DOUBLE_EQ(work.row_bytes, row_bytes);
+  EXPECT_DOUBLE_EQ(work.learned_bytes, learned);
+  const double roots = static_cast<double>(dataset.train.size());
+  EXPECT_DOUBLE_EQ(work.operations, mapped + 2.0 * 3 * (roots + filled) * 6 * dataset.num_classes);
+  EXPECT_DOUBLE_EQ(work.aggregated_bytes, 2 * 4.0 * edges * 6);
+
+  const Ceilings cores{.copied_bytes = 1e9, .random_row_bytes = 2e9, .random_reads = 1e8, .operations = 1e10};
+  const EpochEstimate found = estimate_epoch(dataset, epoch, cores);
+  EXPECT_DOUBLE_EQ(found.total, edges / 1e8 + row_bytes / 2e9 + work.operations / 1e10 + work.aggregated_bytes / 1e9);
+  Ceilings ranks = cores;
+  ranks.all_reduced_bytes = 1e9;
+  EXPECT_LT(estimate_epoch(dataset, epoch, ranks).exchange, 1e-3) << "of learned rows those of the batch alone";
 }
 
 TEST(EpochEstimate, RanksShareTheSteps) {

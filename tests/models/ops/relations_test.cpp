@@ -81,25 +81,6 @@ TEST(GroupedProduct, IsAProductOfEachGroupWithItsBlocksAsAreItsGradients) {
                    ErrorKind::kInternal, "a weight for each group of rows");
 }
 
-TEST(TableRows, AddToTheGradientThatIsThere) {
-  const at::Tensor ids = at::tensor({7, 0, 3, 11, 3}, at::kLong), factors = at::randn({5, 4});
-  at::Tensor table = at::randn({12, 4}).requires_grad_(), expected = table.detach().clone().requires_grad_();
-  const auto run = [&](const at::Tensor& rows) { (rows * factors).sum().backward(); };
-  EXPECT_TRUE(at::equal(table_rows(table, ids), table.index_select(0, ids)));
-  run(expected.index_select(0, ids));
-  run(table_rows(table, ids));  // makes the gradient
-  EXPECT_TRUE(at::equal(table.grad(), expected.grad()));
-  const at::Tensor memory = at::ones({20, 4});  // as in an optimiser's flat buffer
-  table.mutable_grad() = memory.narrow(0, 3, 12);
-  run(table_rows(table, ids));
-  EXPECT_TRUE(at::allclose(memory.narrow(0, 3, 12), expected.grad() + 1));
-  EXPECT_EQ(memory.sum().item<float>(), (memory.narrow(0, 3, 12).sum() + 32).item<float>()) << "nothing beside it";
-  EXPECT_EQ(table.grad().data_ptr(), memory.narrow(0, 3, 12).data_ptr());
-  table.mutable_grad().zero_();
-  run(table_rows(table, at::tensor(std::vector<std::int64_t>{}, at::kLong)).sum() * factors);
-  EXPECT_EQ(table.grad().abs().sum().item<float>(), 0);
-}
-
 TEST(RowsByType, AreTakenAndJoinedInTheirPlaces) {
   const HopView hop = some_hop(4);
   const RowsByType sources = RowsByType::sources_of(*hop.typed);
