@@ -31,11 +31,14 @@ std::shared_ptr<const Dataset> with_times(std::shared_ptr<const Dataset> data, s
   return std::make_shared<const Dataset>(std::move(timed));
 }
 
-LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph) {
+/// @param type_rows  of a typed data set an empty table for each type: Python has the rows
+LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph, std::span<const RowTable> type_rows) {
   return {.rule = options.rule,
           .time = options.time,
           .num_workers = options.num_workers,
-          .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost, .graph = graph}};
+          .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost,
+                   .type_rows = type_rows,
+                   .graph = graph}};
 }
 
 std::size_t global_batch(const EpochOrder& order) {
@@ -103,7 +106,8 @@ struct BatchStream::Impl {
         dataset(with_times(std::move(data), options.node_times)),
         device_graph(std::move(graph)),
         pool(SlabPool::make(std::move(pinner))),
-        makers(*dataset, loading_by(options, device_graph.get())),
+        type_rows(dataset->types.node_types.size()),
+        makers(*dataset, loading_by(options, device_graph.get(), type_rows)),
         slots(static_cast<std::size_t>(default_slots(options.num_workers))) {}
 
   /// Never throws: the error is delivered instead of the batch.
@@ -221,6 +225,7 @@ struct BatchStream::Impl {
   const std::shared_ptr<const Dataset> dataset;
   const std::shared_ptr<const DeviceGraph> device_graph;  // null if the host samples
   const std::shared_ptr<SlabPool> pool;
+  const std::vector<RowTable> type_rows;  // see loading_by()
   WorkerMakers makers;
   std::vector<Slot> slots;  // one per batch inside the pipeline
 

@@ -67,6 +67,14 @@ def _coo(indptr: Tensor, indices: Tensor, first_row: int) -> Tensor:
 _KEYS = ("x", "edge_index", "n_id", "e_id", "input_id", "batch_size", "num_sampled_nodes", "num_sampled_edges")
 
 
+def resident_rows(features: Tensor, rows: Tensor, fp8_scale: float) -> Tensor:
+    """The rows as workers gather them, of all rows on a device: float8 becomes float16, times the scale."""
+    if not fp8_scale:
+        return features.index_select(0, rows)
+    taken = features.view(torch.uint8).index_select(0, rows).view(features.dtype)
+    return taken.to(torch.float16) * fp8_scale
+
+
 class Slab:
     """A batch's memory, and what batches of all graphs have in it."""
 
@@ -294,15 +302,10 @@ class Batch(Slab):
     def _stored_rows(self) -> Tensor:
         features = self._facts["features"]  # on the loader's device, if the batch comes without its rows
         if features is not None:
-            return self._resident_rows(features, self.nodes.to(features.device)).to(self.device)
+            rows = resident_rows(features, self.nodes.to(features.device), self._facts["fp8_scale"])
+            return rows.to(self.device)
         width = self._facts["num_features"]
         return self._part(self._core.x, self._facts["stored_dtype"], self.num_nodes * width).view(self.num_nodes, width)
-
-    def _resident_rows(self, features: Tensor, nodes: Tensor) -> Tensor:
-        if not self._facts["fp8_scale"]:
-            return features.index_select(0, nodes)
-        rows = features.view(torch.uint8).index_select(0, nodes).view(features.dtype)
-        return rows.to(torch.float16) * self._facts["fp8_scale"]
 
     def __repr__(self) -> str:
         return f"Batch({self.batch_size} seeds, {self.num_nodes} nodes, layers={self.layers}, device={self.device})"

@@ -248,15 +248,6 @@ class Dataset(Store, LabelledNodes):
             high = torch.where(is_open & ~is_below, middle, high)
         return low
 
-    def graph_on(self, device: torch.device) -> _core.DeviceGraph:
-        """The graph on a device, to be sampled there, copied once for all loaders."""
-        key = ("graph", device)
-        with self._placing:
-            if key not in self._on_device:
-                with torch.cuda.device(device):
-                    self._on_device[key] = _core.copy_graph_to_device(self._core)
-            return self._on_device[key]
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self._origin, self._view)
 

@@ -72,8 +72,8 @@ class NeighborLoader:
     y_of          what batch.y is of: "seeds", or all "nodes" of the batch, as PyG has it. None = "nodes" where a loader
                   is called by PyG's names or with Data, else "seeds"
     transform     is called with each batch.to_pyg(), and the loop gets what it returns
-    features      "host": workers gather rows. "device": the GPU does, from a copy of all rows that it holds. "auto":
-                  "device" if they take at most half of the GPU's free memory
+    features      "host": workers gather rows. "device": the GPU does, from a copy of all rows that it holds, of a typed
+                  graph of those that are dense. "auto": "device" if they take at most half of the GPU's free memory
     sampler       "host", "device" or "auto", likewise for the graph; "device" needs a build with CUDA
     rank, world_size  this process and their number; else those of torch.distributed, where that is initialised. Ranks
                   share each global batch of batch_size * world_size seeds, and have equally many batches
@@ -133,9 +133,10 @@ class NeighborLoader:
         self._time = time_rule_of(self._core, asked.seeds, rule.draw, own["time_rule"], time_window,
                                   own["time_strategy"], input_time)  # fmt: skip
         with self.dataset._placing:
-            self.features_on = self._place("features", features, self.dataset._core.feature_bytes)
+            feature_bytes = self.dataset._device_feature_bytes
+            self.features_on = self._place("features", features, feature_bytes)
             is_to_come = self.features_on == "device" and not self._has("features")
-            will_take = self.dataset._core.feature_bytes if is_to_come else 0
+            will_take = feature_bytes if is_to_come else 0
             self.sampler_on = self._place("sampler", sampler, self.dataset._core.graph_bytes, will_take)
             resident = self.dataset.features_on(self.device) if self.features_on == "device" else None
             self._stream = self._make_stream(rule)
@@ -170,11 +171,12 @@ class NeighborLoader:
             raise ValueError(f"sampler: {wanted!r} is not possible here: {KEYWORDS['sampler'].reason}")
         _choice(what, wanted, _PLACES)
         obstacle = ""
-        if isinstance(self.dataset, TypedDataset):
-            obstacle = "a typed graph and its features stay on the host"
-        elif self.device.type != "cuda":
+        is_typed = isinstance(self.dataset, TypedDataset)
+        if self.device.type != "cuda":
             obstacle = f"batches are on {self.device}"
-        elif what == "features" and self.dataset.has_sparse_features:
+        elif what == "features" and is_typed and num_bytes == 0:
+            obstacle = "no type has dense features"
+        elif what == "features" and not is_typed and self.dataset.has_sparse_features:
             obstacle = "sparse features stay on the host"
         elif what == "sampler" and self._core.has_edge_times:
             obstacle = "its edges are in the order of their times"

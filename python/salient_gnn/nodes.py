@@ -30,6 +30,8 @@ class Store:
 
     _core: _core.Dataset
     _origin: tuple[str, str]  #: arguments of Dataset.open()
+    _on_device: dict[tuple[str, torch.device], Any]
+    _placing: threading.RLock  # loaders of several threads choose and fill GPU memory one after the other
 
     @property
     def name(self) -> str:
@@ -45,6 +47,15 @@ class Store:
         """Entries of the adjacency matrix: an edge in both directions counts twice."""
         return self._core.num_edges
 
+    def graph_on(self, device: torch.device) -> _core.DeviceGraph:
+        """The graph on a device, to be sampled there, copied once for all loaders."""
+        key = ("graph", device)
+        with self._placing:
+            if key not in self._on_device:
+                with torch.cuda.device(device):
+                    self._on_device[key] = _core.copy_graph_to_device(self._core)
+            return self._on_device[key]
+
 
 class Nodes:
     """Nodes of one type: their features and their ids."""
@@ -53,7 +64,7 @@ class Nodes:
         self._core = core
         self._ids: _core.NodeLookup | None = None
         self._on_device: dict[tuple[str, torch.device], Any] = {}
-        self._placing = threading.RLock()  # loaders of several threads choose and fill GPU memory one after the other
+        self._placing = threading.RLock()
 
     @property
     def num_nodes(self) -> int:
@@ -137,6 +148,11 @@ class Nodes:
             if self._ids is None:
                 self._ids = _core.node_lookup(self._core)
             return self._ids
+
+    @property
+    def _device_feature_bytes(self) -> int:
+        """Of the rows that features_on() copies."""
+        return 0 if self.has_sparse_features else self._core.feature_bytes
 
     def features_on(self, device: torch.device) -> Tensor:
         """All feature rows on a device, copied once for all loaders."""

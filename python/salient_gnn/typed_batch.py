@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from salient_gnn.batch import Slab
+from salient_gnn.batch import Slab, resident_rows
 from salient_gnn.nodes import MASKS
 
 if TYPE_CHECKING:
@@ -173,8 +173,12 @@ class TypedBatch(Slab):
 
     def _x(self, number: int, name: str) -> Tensor:
         nodes, dtype = self._facts["dataset"][name], self._facts["dtype"]
+        resident = self._facts["features"]  # on the loader's device, if the batch comes without its dense rows
         if nodes.has_sparse_features:
             rows = self[name].x_sparse.to_dense()
+        elif resident is not None:
+            taken = self[name].n_id.to(resident[name].device)
+            rows = resident_rows(resident[name], taken, nodes.fp8_scale).to(self.device)
         else:
             num_nodes, _, x, *_ = self._core.types[number]
             count = num_nodes * nodes.num_features

@@ -24,6 +24,10 @@ class TypedNodes(Nodes):
         return self._core.node_types[self._core.target_type][1]
 
     @property
+    def _device_feature_bytes(self) -> int:
+        return 0 if self.num_features == 0 or self.has_sparse_features else self.x.nbytes
+
+    @property
     def x(self) -> Tensor:
         if self.num_features == 0:
             raise AttributeError("nodes of this type have no features")
@@ -74,6 +78,7 @@ class TypedDataset(Store):
 
     def __init__(self, core: _core.Dataset, origin: tuple[str, str]) -> None:
         self._core, self._origin = core, origin
+        self._on_device: dict[tuple[str, torch.device], Any] = {}
         self._placing = threading.RLock()
         self._nodes: dict[str, Any] = {}
         self.node_types = [name for name, _ in core.node_types]
@@ -119,6 +124,20 @@ class TypedDataset(Store):
                 kind = TargetNodes if key == self.target_type else TypedNodes
                 self._nodes[key] = kind(self.core_of(key))
             return self._nodes[key]
+
+    @property
+    def _device_feature_bytes(self) -> int:
+        """Of the rows that features_on() copies."""
+        return sum(self[name]._device_feature_bytes for name in self.node_types)
+
+    def features_on(self, device: torch.device) -> dict[str, Tensor]:
+        """The rows of all types that have dense ones, on a device, copied once for all loaders."""
+        key = ("features", device)
+        with self._placing:
+            if key not in self._on_device:
+                dense = [name for name in self.node_types if self[name]._device_feature_bytes > 0]
+                self._on_device[key] = {name: self[name].features_on(device) for name in dense}
+            return self._on_device[key]
 
     def core_of(self, node_type: str, has_seeds: bool = False) -> _core.Dataset:
         """The same data set with this type as its target."""

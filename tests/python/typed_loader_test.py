@@ -137,6 +137,23 @@ def test_features_in_fp8_come_as_their_products(arrays, tmp_path):
     assert batch["paper"].x.dtype == torch.float16 and batch["paper"].x.equal(stored[batch["paper"].n_id].half())
 
 
+@pytest.mark.parametrize("fp8", [False, True])
+def test_dense_rows_that_a_device_holds_are_those_of_the_batch(arrays, tmp_path, monkeypatch, fp8):
+    """As on a GPU: the CPU plays the device, and batches come without their dense rows."""
+    edges, x, y = arrays
+    x = {"paper": x["paper"]} if fp8 else {"author": x["author"].to_sparse(), "paper": x["paper"]}
+    dataset = Dataset.from_typed_arrays(tmp_path / "g", edges, x, y, target="paper", fp8=fp8, num_nodes=NUM_NODES)
+    options = {"num_neighbors": [3, 2], "input_nodes": "all", "batch_size": 7, "workers": 2, "dtype": None}
+    expected = list(NeighborLoader(dataset, **options))
+    places = {"features": "device", "sampler": "host"}
+    monkeypatch.setattr(NeighborLoader, "_place", lambda self, what, *others: places[what])
+    found = list(NeighborLoader(dataset, **options))
+    assert len(found) == len(expected)
+    for there, here in zip(found, expected):
+        assert values_of(there) == values_of(here)
+        assert len(there._memory) < len(here._memory)
+
+
 def global_edges(batch):
     return {
         relation: torch.stack([batch[relation[0]].n_id[ends[0]], batch[relation[2]].n_id[ends[1]]])
@@ -405,8 +422,8 @@ def test_a_model_says_of_a_batch_of_all_neighbours_what_it_says_of_the_graph(dat
         ({"input_nodes": ("author", torch.ones(60, dtype=torch.bool))}, "nodes: a mask of shape [60], not [40]"),
         ({"input_nodes": ("subject", [7])}, "nodes: item 0 is 7, ids are 0 to 6"),
         ({"input_nodes": ("subject", [1, 1])}, "nodes: an id is there more than once"),
-        ({"features": "device"}, "features: 'device' is not possible, a typed graph and its features stay on the host"),
-        ({"sampler": "device"}, "sampler: 'device' is not possible, a typed graph"),
+        ({"features": "device"}, "features: 'device' is not possible, batches are on cpu"),
+        ({"sampler": "device"}, "sampler: 'device' is not possible, batches are on cpu"),
     ],
 )
 def test_what_does_not_fit_is_refused(dataset, options, words):
