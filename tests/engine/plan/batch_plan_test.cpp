@@ -71,6 +71,8 @@ std::vector<Case> cases() {
       {"the graph has node types", kTraining, none, "the graph has node types", typed},
       {"the graph has node types", kExact, none, "the graph has node types", typed},
       {"neighbours are drawn by time", kTraining, [](Q q) { q.spec.time.emplace(); }},
+      {"links are predicted", kTraining, [](Q q) { q.spec.is_of_links = true; }},
+      {"links are predicted", kExact, [](Q q) { q.spec.is_of_links = true; }},
       {"features are partitioned", kExact, [](Q q) { q.exact.is_partitioned = true; }},
       {"a place for layers' results is asked for", kExact, [](Q q) { q.exact.has_place = true; }},
       {"layers' results in f32 are asked for", kExact, [](Q q) { q.exact.is_f32 = true; }},
