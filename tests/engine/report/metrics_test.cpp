@@ -103,11 +103,11 @@ TEST(Metrics, RowsOfAnotherShapeAreLeftOut) {
 }
 
 TEST(Metrics, TheTimingLineIsStable) {
-  const EpochMetrics metrics{.epoch_seconds = 1.93,
-                             .train_seconds = 1.71,
-                             .blocked_seconds = 0.18,
-                             .transfer_seconds = 0.04,
-                             .edges = 23'932'000};
+  EpochMetrics metrics{.epoch_seconds = 1.93,
+                       .train_seconds = 1.71,
+                       .blocked_seconds = 0.18,
+                       .transfer_seconds = 0.04,
+                       .edges = 23'932'000};
   EXPECT_EQ(timing_line(metrics),
             "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled");
   metrics.steps_before = 7;
