@@ -224,7 +224,7 @@ class UserData(unittest.TestCase):
         tables = ["edges", "--edges", "e.csv", "--features", "x.csv", "--labels", "y.csv", "--label-column", "segment",
                   "--id-column", "customer", "--out", "D"]
         refused = self.prepare(*tables, expect=65)
-        self.assertIn('y.csv: has no column "customer"; it has: "segment", "client"', refused.stderr)
+        self.assertIn("y.csv: has no column 'customer'; it has: 'segment', 'client'", refused.stderr)
         self.assertIn("choose it with --id-column, --label-column or --label-id-column", refused.stderr)
         self.prepare(*tables, "--label-id-column", "client")
         ids, labels = (list(npy.read(self.folder / "D" / name).values)

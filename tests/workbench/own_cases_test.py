@@ -3,6 +3,7 @@
 
     own_cases_test.py PROGRAM SOURCE_DIR
 """
+import array
 import json
 import pathlib
 import shlex
@@ -71,6 +72,18 @@ class OwnCases(unittest.TestCase):
         (self.work / "means.py").write_text("def reference(values):\n    raise ValueError('not today')\n")
         done = self.run_it("check", "own/row_means.case", "own/kernels/row_means.cpp", "--backend", "host", expect=65)
         self.assertIn("ValueError: not today", done.stderr)
+
+    def test_terms_that_cancel_do_not_hide_the_errors_of_others(self):
+        """8 + 1e-9 - 8 is 0 in f32: errors of 8 and -8 that were equal, as signs alone often are, would refuse that."""
+        sys.path.insert(0, str(SOURCE / "workbench/python"))
+        import reference_server as server
+        (self.work / "sums.py").write_text("def reference(values):\n    return [sum(values)]\n")
+        one = server.Server(self.work / "sums.py", "reference")
+        for seed in range(500):
+            one.kind.seed(seed)
+            values = one.kind.make(array.array("d", [8.0, 1e-9, -8.0]))
+            scale = one.estimate({"sums": [1e-9]}, {"values": values}, set(), {}, {"sums": 1})["sums"][0]
+            self.assertGreater(64 * server.UNIT * scale, 1e-9, seed)
 
     def test_what_is_not_said_is_asked(self):
         answers = ["row_means", "rows", "rows*width", FORMULA[1], "rows=300 width=20"]

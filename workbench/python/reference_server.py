@@ -30,6 +30,7 @@ except ImportError:
 
 UNIT = 2.0**-24  # of f32
 REPEATS = 4
+ERRORS = 0.5, 1.5  # in units, of either sign: those of equal size would cancel where terms do, and hide what they hide
 
 
 def load(file):
@@ -55,7 +56,7 @@ class Lists:
         return list(values)
 
     def noisy(self, values):
-        return [value * (1 + UNIT * random.choice((-1, 1))) for value in values]
+        return [value * (1 + UNIT * random.choice((-1, 1)) * random.uniform(*ERRORS)) for value in values]
 
     def flat(self, values):
         def walk(item):
@@ -82,7 +83,7 @@ class Arrays(Lists):
 
     def noisy(self, values):
         signs = self.random.integers(0, 2, values.shape) * 2.0 - 1
-        return values * (1 + UNIT * signs)
+        return values * (1 + UNIT * signs * self.random.uniform(*ERRORS, values.shape))
 
     def flat(self, values):
         return array.array("d", self.numpy.asarray(values, dtype=self.numpy.float64).tobytes())
@@ -115,7 +116,8 @@ class Tensors(Lists):
 
     def noisy(self, values):
         signs = self.torch.randint(0, 2, values.shape, device=values.device) * 2 - 1
-        return values * (1 + UNIT * signs.to(values.dtype))
+        sizes = self.torch.empty(values.shape, dtype=values.dtype, device=values.device).uniform_(*ERRORS)
+        return values * (1 + UNIT * signs.to(values.dtype) * sizes)
 
     def flat(self, values):
         tensor = self.torch.as_tensor(values, dtype=self.torch.float64).detach().cpu().contiguous()
