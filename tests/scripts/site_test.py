@@ -40,7 +40,7 @@ class Site(unittest.TestCase):
             self.assertGreater(len(options), 1)
             self.assertEqual(re.findall(r"^\| `--([\w-]+)`", part, re.M), options, heading)
         self.assertIn("**optimisation**", page)
-        self.assertIn("| `--batch-size` | `0` | seeds per rank", page)
+        self.assertIn("| `--batch-size` | `0` | seeds, or links, per rank and step", page)
 
     def test_it_is_built_without_a_warning(self):
         mkdocs = find_mkdocs()
