@@ -227,8 +227,9 @@ class UserData(unittest.TestCase):
         self.assertIn("y.csv: has no column 'customer'; it has: 'segment', 'client'", refused.stderr)
         self.assertIn("choose it with --id-column, --label-column or --label-id-column", refused.stderr)
         self.prepare(*tables, "--label-id-column", "client")
-        ids, labels = (list(npy.read(self.folder / "D" / name).values)
-                       for name in ("original_ids.npy", "labels.npy"))
+        labels = list(npy.read(self.folder / "D" / "labels.npy").values)
+        data = (self.folder / "D" / "original_ids.npy").read_bytes()
+        ids = array.array("Q", data[-8 * len(labels):]).tolist()
         self.assertEqual(dict(zip(ids, labels)), {10: 0, 20: 1, 30: 1})
         self.assertIn("--label-id-column: of a table of labels",
                       self.prepare("edges", "--edges", "e.csv", "--label-id-column", "client", "--out", "E",
