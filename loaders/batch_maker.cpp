@@ -52,11 +52,18 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
           "feature rows are feature_dim wide");
 }
 
+void BatchMaker::carry(EntryParts entries) {
+  require(!entries.features || dataset_->edge_feature_dim > 0, "the edges of the data set have features");
+  entries_ = entries;
+  if (entries.any()) sampler_->record_places();
+}
+
 void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   const MfgShape& shape = sampler_->sample(request.seeds, request.key);
   seeds_ = request.seeds;
   batch.key = request.key;
-  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, residency_, degrees_);
+  batch.layout =
+      lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, residency_, degrees_, entries_);
 }
 
 void BatchMaker::write_sparse_rows(BatchLayout& layout, std::byte* slab) const {
@@ -121,12 +128,26 @@ void BatchMaker::write_held_rows(Batch& batch, std::byte* slab) {
   begin.push_back(missed_.size());
 }
 
-void BatchMaker::write(Batch& batch, std::byte* slab) {
-  const BatchLayout& layout = batch.layout;
+/// Where the sampler writes the hops.
+void BatchMaker::list_hops(const BatchLayout& layout, std::byte* slab) {
   const auto locals = [&](std::size_t offset) { return reinterpret_cast<LocalId*>(slab + offset); };
-  auto* const nodes = reinterpret_cast<NodeId*>(slab + layout.nodes);
   hop_memory_.clear();
   for (const HopLayout& hop : layout.hops) hop_memory_.push_back({locals(hop.indptr), locals(hop.indices)});
+  if (!entries_.any()) return;
+  std::size_t num_entries = 0;
+  for (const HopLayout& hop : layout.hops) num_entries += static_cast<std::size_t>(hop.num_edges);
+  places_.resize(entries_.places ? 0 : num_entries);
+  std::int64_t* place = places_.data();
+  for (std::size_t h = 0; h < layout.hops.size(); ++h) {
+    hop_memory_[h].places = entries_.places ? reinterpret_cast<std::int64_t*>(slab + layout.hops[h].places) : place;
+    if (!entries_.places) place += layout.hops[h].num_edges;
+  }
+}
+
+void BatchMaker::write(Batch& batch, std::byte* slab) {
+  const BatchLayout& layout = batch.layout;
+  auto* const nodes = reinterpret_cast<NodeId*>(slab + layout.nodes);
+  list_hops(layout, slab);
   auto* const degrees = reinterpret_cast<NodeDegree*>(slab + layout.degrees);
   const TypedBatchWriter::Memory& typed = typed_.memory_in(layout, slab);
   sampler_->copy_to(
@@ -140,6 +161,9 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
 
 void BatchMaker::write_features(Batch& batch, std::byte* slab) {
   const BatchLayout& layout = batch.layout;
+  for (std::size_t h = 0; entries_.features && h < layout.hops.size(); ++h)
+    gather_rows(dataset_->edge_features, hop_memory_[h].places, static_cast<std::size_t>(layout.hops[h].num_edges),
+                slab + layout.hops[h].edge_x);
   if (!layout.types.empty() && layout.feature_dim == 0) return typed_.write_features(batch.layout, slab);
   const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
