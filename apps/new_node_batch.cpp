@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/fp8.h"
+#include "engine/plan/graph_types_of.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/node_degree.h"
 #include "sampler/reference_sampler.h"
@@ -82,6 +83,13 @@ std::int64_t num_drawn(std::size_t degree, int fanout, Draw draw) {
 }
 
 }  // namespace
+
+void require_plain_edges(const ModelOptions& model, const Dataset& dataset) {
+  if (entry_parts_for(model, dataset).features)
+    fail(ErrorKind::kUsage,
+         "the run's model reads features of edges, and new nodes have edges without any; --edge-features none trains "
+         "one that does not");
+}
 
 NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lists, const Sampling& sampling) {
   const std::size_t num_known = dataset.num_nodes();

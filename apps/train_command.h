@@ -70,7 +70,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("gcn-norm", self.model.gcn_norm,
         "of gcn: by the degrees of the whole graph at both ends of an edge, or the mean over the kept row");
   field("gin-sum", self.model.gin_sum,
-        "of gin: kept neighbours count all / kept times, so that fanouts may change, or once each");
+        "of gin and gine: kept neighbours count all / kept times, so that fanouts may change, or once each");
+  field("edge-features", self.model.edge_features,
+        "auto: gat, gatv2, transformer and gine read those of a data set that has some; none: no model does");
   field("heads", self.model.heads, "attention heads, which share --hidden");
   field("bases", self.model.bases, "of rgcn: matrices that its relations share, each a sum of them; 0 = one each");
   field("blocks", self.model.blocks, "of rgcn: blocks on the diagonal of hidden layers' matrices; 0 = whole ones");

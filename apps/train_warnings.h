@@ -24,6 +24,9 @@ void note_unreached_types(const Dataset& dataset, const SamplingRule& rule);
 /// Before training: edges and nodes have times, and the run does not look at them.
 void note_unused_times(const Dataset& dataset, const TimeOptions& time);
 
+/// Before training: edges have features, and whether the model reads them.
+void note_edge_features(const Dataset& dataset, const ModelOptions& model);
+
 /// After training: the best validation accuracy, of two epochs or more, is no better than the largest class.
 void warn_of_chance(const Dataset& dataset, const TrainResult& result);
 

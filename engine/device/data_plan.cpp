@@ -54,6 +54,8 @@ bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& resi
 /// Why the host samples, whatever fits; "" = the GPU can.
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
   if (!has_device_draw(needs.sampling.rule.draw)) return "neighbours are drawn by " + name_of(needs.sampling.rule.draw);
+  const auto carries_entries = [](const LoaderNeed& loader) { return loader.batch.entries.any(); };
+  if (std::ranges::any_of(needs.loaders, carries_entries)) return "batches carry features of edges";
   return dataset.has_edge_times ? "its rows are in the order of times" : "";
 }
 
