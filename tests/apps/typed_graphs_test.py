@@ -99,14 +99,13 @@ class TypedGraphs(programs.ProgramTest):
     def test_models_learn_and_predict_what_training_tested(self):
         for model in TYPED:  # rgat reads a paper's neighbours and not its own words: it learns less
             with self.subTest(model=model):
-                self.train(model, "--epochs", 15, "--dropout", 0.1, model=model)
+                self.train(model, "--epochs", 15, "--dropout", 0.1, "--seed", 2, model=model)
                 losses = self.losses(model)
                 self.assertLess(losses[-1], 0.9 * losses[0])
                 report = self.infer(model, "--nodes", "test")
                 result = json.loads((self.work / model / "run.json").read_text())["result"]
                 self.assertAlmostEqual(report["accuracy"], result["test_accuracy"], 9)
-                # of 38 papers; rgat's varies by 0.09 from seed to seed around 0.65
-                self.assertGreater(report["accuracy"], 0.5 if model == "rgat" else 0.6)
+                self.assertGreater(report["accuracy"], 0.6)
 
     def test_predictions_are_of_papers_by_their_own_ids(self):
         self.train("ids")
