@@ -12,6 +12,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "apps/advice.h"
 #include "apps/doctor/ceilings.h"
@@ -19,6 +20,7 @@
 #include "apps/doctor/finding.h"
 #include "apps/doctor/host_checks.h"
 #include "apps/doctor/launch_checks.h"
+#include "apps/doctor/scaling.h"
 #include "apps/open_named_dataset.h"
 #include "apps/options/help.h"
 #include "core/error.h"
@@ -44,7 +46,8 @@ constexpr const char* kHelp =
     "salient-doctor - what of this machine is fine, slow or missing for training, and how fast it is at best\n\n"
     "  salient-doctor                               a line per part, then its ceilings\n"
     "  salient-doctor --dataset wordnet             and the time of an epoch\n"
-    "  mpirun -np 4 --bind-to none salient-doctor   and the ranks' all-reduce\n\n"
+    "  mpirun -np 4 --bind-to none salient-doctor   and the ranks' all-reduce\n"
+    "  salient-doctor --run RUN --ranks 8 --hosts 2 computes the epochs of a run on one rank on more of them\n\n"
     "Ends with 0 when nothing is missing, else with 1. Takes less than a minute, and 0.2 GB of memory a core.\n\n";
 
 // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
@@ -54,6 +57,11 @@ struct Options {
   std::string dataset{};
   std::string data_root = "data";
   EpochCase epoch{};
+  std::string run{};
+  int num_ranks = 1, num_hosts = 1;
+  double nvlink_gbytes = Interconnect{}.peer_bytes / 1e9;
+  double network_gbits = Interconnect{}.network_bytes * 8 / 1e9;
+  double network_us = Interconnect{}.network_seconds * 1e6;
   bool measure = true;
   int comm_timeout = CommOptions{}.timeout_seconds;
   bool json = false;
@@ -68,6 +76,12 @@ void visit_fields(Self& self, Visit&& field) {
   field("fanout", self.epoch.fanouts, "of the epoch: neighbours kept per node, the seeds' own hop first; -1 keeps all");
   field("batch-size", self.epoch.batch_size, "of the epoch: seeds per rank and step");
   field("hidden", self.epoch.hidden, "of the epoch: width of the hidden layers of GraphSAGE, of a typed graph rgcn");
+  field("run", self.run, "computes the epochs of this run, trained on one rank, on --ranks; looks at nothing else");
+  field("ranks", self.num_ranks, "with --run: ranks to compute for; on GPUs one each");
+  field("hosts", self.num_hosts, "with --run: that the ranks are on, as many on each");
+  field("nvlink-gbytes", self.nvlink_gbytes, "with --run: GB/s that a GPU writes to the others of its host");
+  field("network-gbits", self.network_gbits, "with --run: Gb/s between hosts");
+  field("network-us", self.network_us, "with --run: microseconds until a message of a host is at another one");
   field("measure", self.measure, "false: only looks");
   field("comm-timeout", self.comm_timeout, "seconds that ranks wait for rank 0, which opens --dataset and measures");
   field("json", self.json, "one JSON object for machines instead of lines");
@@ -84,6 +98,12 @@ Options read_options(std::span<const char* const> args, const LookUp& look_up) {
   require_option(options.epoch.batch_size >= 1 && options.epoch.batch_size <= 1 << 20, "--batch-size: 1 to 1048576");
   require_option(options.epoch.hidden >= 1 && options.epoch.hidden <= 1 << 16, "--hidden: 1 to 65536");
   require_option(options.comm_timeout >= 1, "--comm-timeout: at least 1");
+  require_option(options.num_hosts >= 1 && options.num_ranks <= 1 << 16, "--ranks: 1 to 65536, --hosts: at least 1");
+  require_option(options.num_ranks >= 1 && options.num_ranks % options.num_hosts == 0,
+                 "--ranks: as many on each of --hosts");
+  require_option(options.num_ranks == 1 || !options.run.empty(), "--ranks: with --run, of a run on one rank");
+  require_option(options.nvlink_gbytes > 0 && options.network_gbits > 0 && options.network_us >= 0,
+                 "--nvlink-gbytes, --network-gbits: above 0; --network-us: at least 0");
   require_option(options.dataset.empty() || options.measure, "--dataset: needs what --measure finds");
   return options;
 }
@@ -168,6 +188,49 @@ void print_json(const Diagnosis& found) {
   std::puts(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
 }
 
+Interconnect links_of(const Options& options) {
+  Interconnect links;
+  links.peer_bytes = options.nvlink_gbytes * 1e9;
+  links.network_bytes = options.network_gbits * 1e9 / 8;
+  links.network_seconds = options.network_us * 1e-6;
+  return links;
+}
+
+nlohmann::ordered_json to_json(const ScaledEpoch& row) {
+  return {{"ranks", row.num_ranks},
+          {"hosts", row.num_hosts},
+          {"steps", row.num_steps},
+          {"waiting_seconds_per_step", row.waiting_seconds},
+          {"exchange_seconds_per_step", row.exchange_seconds},
+          {"epoch_seconds", row.seconds},
+          {"efficiency", row.efficiency}};
+}
+
+void print_text(const MeasuredEpoch& epoch, const std::vector<ScaledEpoch>& rows) {
+  std::printf("measured on one rank: %.4g s an epoch of %lld steps, %.1f us a step with a spread of %.1f us\n",
+              epoch.seconds, static_cast<long long>(epoch.num_steps), epoch.step_seconds() * 1e6,
+              epoch.spread_seconds * 1e6);
+  if (epoch.is_on_gpu && epoch.reads_host_memory)
+    std::puts("its batches come from host memory, which the ranks of a host share: with several, epochs take longer");
+  std::puts("computed, not measured:\nranks  hosts   steps  waiting us  exchange us  epoch s  efficiency");
+  for (const ScaledEpoch& row : rows)
+    std::printf("%5d  %5d  %6lld  %10.1f  %11.1f  %7.4g  %10.2f\n", row.num_ranks, row.num_hosts,
+                static_cast<long long>(row.num_steps), row.waiting_seconds * 1e6, row.exchange_seconds * 1e6,
+                row.seconds, row.efficiency);
+}
+
+/// @throws as read_measured_epoch(); Error{kUsage} for ranks that would share the cores of a host.
+void compute_scaling(const Options& options) {
+  const MeasuredEpoch epoch = read_measured_epoch(options.run);
+  require_option(epoch.is_on_gpu || options.num_ranks == options.num_hosts,
+                 "--ranks: of a run on cores as many as --hosts, as the ranks of a host share its cores");
+  const std::vector<ScaledEpoch> rows = scale_epochs(epoch, links_of(options), options.num_ranks, options.num_hosts);
+  if (!options.json) return print_text(epoch, rows);
+  nlohmann::ordered_json json{{"version", kVersion}, {"computed", nlohmann::ordered_json::array()}};
+  for (const ScaledEpoch& row : rows) json["computed"].push_back(to_json(row));
+  std::puts(json.dump(2).c_str());
+}
+
 /// As many as may be given 1 GB each: they copy arrays far larger than their caches.
 int measuring_cores(const Launch& launch) {
   constexpr std::int64_t kBytesOfCore = 1'000'000'000;
@@ -215,6 +278,12 @@ int run_rank(std::span<const char* const> args, const Launch& launch) {
     if (!options.help) return std::printf("%s %s\n", kName, kVersion), 0;
     options::print_help(std::cout, kHelp, Options{}, options.help);
     return std::cout << std::flush, 0;
+  }
+  if (!options.run.empty()) {
+    together(*start, [&] {
+      if (launch.rank == 0) compute_scaling(options);
+    });
+    return 0;
   }
   return diagnose(options, launch, *connect(options.comm_timeout));
 }

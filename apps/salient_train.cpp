@@ -40,6 +40,8 @@
 #include "engine/train/score.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_plan.h"
+#include "models/describe/costs.h"
+#include "models/describe/layer_list.h"
 #include "store/part_rows_file.h"
 #include "store/store_manifest.h"
 
@@ -167,6 +169,9 @@ void warn_of_dense_rows(const TrainRun& run) {
 Facts resolved_facts(const TrainRun& run) {
   const DataResidency& residency = run.plan.data.residency;
   const MachineOptions& machine = run.options.machine;
+  const LayerList model = describe(model_of(run.plan.training.spec, run.dataset));
+  const int num_ranks = run.session.comm->size();
+  const auto batch_size = static_cast<std::int64_t>(global_batch_of(run.options, num_ranks)) / num_ranks;
   Facts facts{{"device", to_text(machine.device)},
               {"features", name_of(residency.features)},
               {"sampler", name_of(residency.graph)},
@@ -175,7 +180,10 @@ Facts resolved_facts(const TrainRun& run) {
               {"slots", machine.slots},
               {"precision", name_of(run.plan.precision())},
               {"comm", std::string(run.session.comm->name())},
-              {"metric", name_of(metric_of_run(run.options, run.dataset))}};
+              {"metric", name_of(metric_of_run(run.options, run.dataset))},
+              {"step", name_of(run.plan.training.kind)},
+              {"batch_size", batch_size},
+              {"parameters", num_parameters(model) - num_learned(model)}};  // that ranks sum
   if (!run.options.class_weights.empty()) facts["class_weights"] = to_text(run.options.class_weights);
   if (may_have_copies(residency.features)) {
     facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);

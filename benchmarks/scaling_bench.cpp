@@ -3,7 +3,7 @@
 // Each row is a training of its own on the first R ranks, with the workers and threads that R ranks alone would get;
 // the other ranks sleep. `efficiency` is the first row's rank-seconds over this row's. `all-reduce` is the time of an
 // epoch's exchanges on rank 0 and includes the wait for slower ranks, or is missing where they are inside a step;
-// `alone` is one such exchange with nothing around it, `bare` the library's call by itself, in the same run.
+// `spread` is the standard deviation of a step's time without the exchange, `alone` one such exchange with nothing around it, `bare` the library's call by itself, in the same run.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -189,10 +189,11 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
 void add_row(BenchReport& report, const std::string& name, const Row& row, double first_rank_seconds) {
   const double exchange = row.last.allreduce_seconds.value_or(BenchReport::kNone);
   const int num_ranks = row.num_ranks;
-  report.add_row(name, {row.epoch.median, row.epoch.best, first_rank_seconds / (num_ranks * row.epoch.median),
-                        row.steps, *row.last.blocked_seconds, exchange, exchange / *row.last.epoch_seconds,
-                        exchange / row.steps, row.exchange.seconds, row.exchange.bare_seconds,
-                        row.exchange.seconds / row.exchange.bare_seconds, *row.last.loss});
+  report.add_row(
+      name, {row.epoch.median, row.epoch.best, first_rank_seconds / (num_ranks * row.epoch.median), row.steps,
+             *row.last.blocked_seconds, exchange, exchange / *row.last.epoch_seconds, exchange / row.steps,
+             row.last.step_spread_seconds.value_or(BenchReport::kNone), row.exchange.seconds, row.exchange.bare_seconds,
+             row.exchange.seconds / row.exchange.bare_seconds, *row.last.loss});
 }
 
 BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
@@ -209,6 +210,7 @@ BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
                       {"allreduce_seconds", "all-reduce s", 1, 3},
                       {"allreduce_share", "share", 1, 3},
                       {"allreduce_seconds_per_step", "us/step", 1e6, 1},
+                      {"step_spread_seconds", "spread us", 1e6, 1},
                       {"exchange_seconds", "alone us", 1e6, 1},
                       {"bare_exchange_seconds", "bare us", 1e6, 1},
                       {"exchange_over_bare", "x bare", 1, 2},

@@ -23,6 +23,7 @@ struct EpochMetrics {
   std::optional<double> epoch_seconds{}, train_seconds{}, blocked_seconds{}, transfer_seconds{};
   std::optional<double> sample_seconds{}, gather_seconds{};  ///< core-seconds, over all workers
   std::optional<double> allreduce_seconds{}, eval_seconds{};
+  std::optional<double> step_spread_seconds{};  ///< standard deviation of a step's, the exchange left out
   std::optional<std::int64_t> batches{}, seeds{}, nodes{}, edges{}, bytes_transferred{};
   /// Of partitioned features: rows of batches that their rank owns, holds a copy of, or got from another rank; bytes of
   /// the last, and how long this rank waited for them.
@@ -49,6 +50,7 @@ void visit_columns(const EpochMetrics& m, Visit&& column) {
   column("sample_seconds", m.sample_seconds);
   column("gather_seconds", m.gather_seconds);
   column("allreduce_seconds", m.allreduce_seconds);
+  column("step_spread_seconds", m.step_spread_seconds);
   column("eval_seconds", m.eval_seconds);
   column("batches", m.batches);
   column("seeds", m.seeds);

@@ -55,6 +55,7 @@ EpochMetrics epoch_metrics(const EpochRecord& record, const ComputeDevice& devic
   m.train_seconds = record.times.train_seconds;
   m.allreduce_seconds = record.times.exchange_seconds;
   m.blocked_seconds = record.times.blocked_seconds;
+  m.step_spread_seconds = record.times.step_spread_seconds;
   m.transfer_seconds = record.loader.transfer_seconds;
   m.sample_seconds = sums.sample_seconds;
   m.gather_seconds = sums.gather_seconds;

@@ -139,7 +139,7 @@ std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::functi
   std::size_t done = first_step;
   while (const std::size_t count = steps_->next(static_cast<std::uint32_t>(progress.global_step))) {
     if (!steps_->has_updates()) update(rates[done - first_step]);
-    clock_.step_done();
+    clock_.step_done(count);
     done += count;
     progress.global_step += static_cast<std::int64_t>(count);
     bar.add(count);

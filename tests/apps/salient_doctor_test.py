@@ -80,6 +80,10 @@ class SalientDoctor(unittest.TestCase):
                                      (["--comm-timeout", "0"], 2, "--comm-timeout"),
                                      (["--dataset", "x", "--measure=false"], 2, "--dataset"),
                                      (["--data-root="], 2, "--data-root"),
+                                     (["--ranks", "8"], 2, "--run"), (["--run", empty, "--ranks", "0"], 2, "--ranks"),
+                                     (["--run", empty, "--ranks", "8", "--hosts", "3"], 2, "--hosts"),
+                                     (["--run", empty, "--network-gbits", "0"], 2, "--network-gbits"),
+                                     (["--run", empty, "--ranks", "8"], 66, "run.json"),
                                      (["--dataset", f"{empty}/absent"], 66, "absent")):
                 with self.subTest(args=args):
                     result = doctor(*args)
@@ -100,6 +104,43 @@ class SalientDoctor(unittest.TestCase):
         self.assertEqual(result.returncode, 74)
         closed = subprocess.run(["bash", "-c", f"'{PROGRAM}' --measure=false >&-"], capture_output=True, timeout=300)
         self.assertIn(closed.returncode, (0, 1))
+
+    def test_epochs_on_more_ranks_are_computed_from_a_run_on_one(self):
+        run = {"resolved": {"batch_size": 10, "parameters": 2500, "step": "eager", "features": "device",
+                            "sampler": "device"}, "placement": [{"device": "NVIDIA H200 #0"}]}
+        epochs = [{"epoch": i, "epoch_seconds": s, "seeds": 800, "step_spread_seconds": 1e-3}
+                  for i, s in ((1, 9.0), (2, 0.8))]
+        with tempfile.TemporaryDirectory() as folder:
+            def write():
+                pathlib.Path(folder, "run.json").write_text(json.dumps(run))
+                pathlib.Path(folder, "metrics.jsonl").write_text("".join(json.dumps(e) + "\n" for e in epochs))
+            write()
+            call = ["--run", folder, "--ranks", "8", "--hosts", "2", "--nvlink-gbytes", "100", "--network-gbits", "80",
+                    "--network-us", "50"]
+            rows = json.loads(doctor("--json", *call).stdout)["computed"]
+            self.assertEqual([(r["ranks"], r["hosts"], r["steps"]) for r in rows],
+                             [(1, 1, 80), (2, 1, 40), (4, 1, 20), (8, 2, 10)])
+            last = rows[-1]
+            exchange = 9e-6 + 2 * 2.4e-6 + 1.5 * 1e4 / 1e11 + 2 * 5e-5 + 1e4 / 1e10
+            self.assertAlmostEqual(last["exchange_seconds_per_step"], exchange, delta=1e-9)
+            self.assertAlmostEqual(last["waiting_seconds_per_step"], 1.4236e-3, delta=1e-7)
+            seconds = 10 * (1e-2 + last["waiting_seconds_per_step"] + exchange)
+            self.assertAlmostEqual(last["epoch_seconds"], seconds, delta=1e-9)
+            self.assertAlmostEqual(last["efficiency"], 0.8 / 8 / seconds, delta=1e-9)
+            lines = doctor(*call).stdout.splitlines()
+            self.assertIn("0.8 s an epoch of 80 steps", lines[0])
+            self.assertEqual(lines[1], "computed, not measured:")
+            self.assertEqual(len(lines), 3 + len(rows))
+
+            run["placement"][0]["device"] = "cpu"
+            write()
+            refused = doctor(*call)
+            self.assertEqual((refused.returncode, len(refused.stderr.splitlines())), (2, 1), refused.stderr)
+            self.assertEqual(doctor("--run", folder, "--ranks", "4", "--hosts", "4").returncode, 0)
+            for broken in ("[]", "{", '{"resolved": 1, "placement": 2}'):
+                pathlib.Path(folder, "run.json").write_text(broken)
+                refused = doctor(*call)
+                self.assertEqual((refused.returncode, len(refused.stderr.splitlines())), (65, 1), refused.stderr)
 
     def test_ranks_measure_their_all_reduce(self):
         if not MPIEXEC:
