@@ -3,7 +3,8 @@
 // Each row is a training of its own on the first R ranks, with the workers and threads that R ranks alone would get;
 // the other ranks sleep. `efficiency` is the first row's rank-seconds over this row's. `all-reduce` is the time of an
 // epoch's exchanges on rank 0 and includes the wait for slower ranks, or is missing where they are inside a step;
-// `spread` is the standard deviation of a step's time without the exchange, `alone` one such exchange with nothing around it, `bare` the library's call by itself, in the same run.
+// `spread` is the standard deviation of a step's time without the exchange; `alone` is one such exchange with nothing
+// around it, `bare` the library's call by itself, in the same run.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
