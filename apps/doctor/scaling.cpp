@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMostPeers = 8;
 constexpr std::int64_t kMostSummedValues = std::int64_t{2} << 20;  // as resident_steps.cpp has it
+constexpr double kLoneStepSeconds = 3.2e-5;  // of a graph of one step and its update, more than in sixteen
 constexpr double kBytesOfGradient = 4, kBytesOfSummedValue = 8;
 
 [[noreturn]] void refuse(const std::filesystem::path& run, const std::string& rule) {
@@ -85,7 +86,7 @@ double exchange_seconds(const MeasuredEpoch& epoch, const Interconnect& links, i
   if (epoch.is_resident && num_hosts == 1 && num_ranks <= kMostPeers && epoch.num_parameters <= kMostSummedValues)
     return (num_ranks - 1) * kBytesOfSummedValue * values / links.peer_bytes;
   const double bytes = kBytesOfGradient * values, hosts = num_hosts, in_host = num_ranks / hosts;
-  double seconds = 0;
+  double seconds = epoch.is_resident ? kLoneStepSeconds : 0;
   if (in_host > 1)
     seconds +=
         links.ring_seconds + links.hop_seconds * of_doubling(in_host) + share_sent(in_host) * bytes / links.peer_bytes;

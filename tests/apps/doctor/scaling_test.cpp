@@ -50,9 +50,10 @@ TEST(Scaling, AnEpochFollowsByHand) {
   eager.is_resident = false;
   EXPECT_DOUBLE_EQ(exchange_seconds(eager, links, 4, 1), 1e-5 + 2e-6 + 1.5 * 4e6 / 1e11);
   const double between = 2 * 1e-4 + 4e6 / 1e10;  // of two hosts
-  EXPECT_DOUBLE_EQ(exchange_seconds(epoch, links, 4, 2), 1e-5 + 1e-6 + 4e6 / 1e11 + between);
+  EXPECT_DOUBLE_EQ(exchange_seconds(epoch, links, 4, 2), 3.2e-5 + 1e-5 + 1e-6 + 4e6 / 1e11 + between);
   EXPECT_DOUBLE_EQ(exchange_seconds(eager, links, 2, 2), between);
-  EXPECT_GT(exchange_seconds(epoch, links, 16, 1), 1e-5) << "more than 8 ranks sum between steps";
+  EXPECT_GT(exchange_seconds(epoch, links, 16, 1), exchange_seconds(eager, links, 16, 1))
+      << "more than 8 ranks sum between steps";
 }
 
 TEST(Scaling, RowsDoubleTheRanksOfAHostAndThenTheHosts) {
@@ -65,7 +66,8 @@ TEST(Scaling, RowsDoubleTheRanksOfAHostAndThenTheHosts) {
 }
 
 /// A run of `salient-bench scaling`, of whose first row the others are computed.
-void expect_predicted(const std::string& name, double spread_seconds, double most_error) {
+/// @param spread_seconds  of a step, where the file is older than its column
+void expect_predicted(const std::string& name, double most_error, double spread_seconds = 0) {
   const std::filesystem::path results = std::filesystem::path(SALIENT_SOURCE_DIR) / "benchmarks/results";
   const json file = json::parse(read_text_file(results / name));
   const json& first = file["rows"][0];
@@ -84,7 +86,9 @@ void expect_predicted(const std::string& name, double spread_seconds, double mos
 }
 
 TEST(Scaling, RecordedRunsOnTwoAndFourGpusAreComputedFromOneWithinFivePercent) {
-  expect_predicted("h200-x4-64-cores-scaling-papers100M-bf16.json", 2e-6, 0.03);
+  for (const char* name : {"papers100M-bf16", "products", "products-gcn-bf16"})
+    expect_predicted(std::string("h200-x2-32-cores-scaling-") + name + ".json", 0.03);
+  expect_predicted("h200-x4-64-cores-scaling-papers100M-bf16.json", 0.03, 7.9e-6);  // as on the two GPUs above
 }
 
 json run_json() {
