@@ -57,6 +57,9 @@ void verify_dataset(const std::filesystem::path& directory, int num_threads) {
     if (store.manifest.is_symmetric) checks.check_reverse_edges(graph);
     if (dataset.has_links) verify_links(dataset, checks);
     if (dataset.types.is_typed()) return verify_typed(directory, dataset);
+    FeatureNames of_edges;
+    of_edges.rows = "edge_features";
+    checks.check_finite(dataset.edge_features, dataset.edge_feature_type, of_edges);
     if (dataset.features.data != nullptr) checks.check_finite(dataset.features, dataset.feature_type);
     checks.check_values(dataset.sparse_features, dataset.feature_type);
   });

@@ -15,6 +15,7 @@
 #include "core/free_memory.h"
 #include "core/value_text.h"
 #include "prepare/formats/table_line.h"
+#include "prepare/importers/edge_features.h"
 #include "prepare/importers/edge_split.h"
 #include "prepare/importers/labelled_split.h"
 #include "prepare/importers/node_arrays.h"
@@ -343,7 +344,10 @@ class EdgesImport {
 
 RawGraph import_edges(const EdgesOptions& options) {
   require(problems(options).empty(), "options name a graph");
-  return EdgesImport(options).run();
+  RawGraph graph = EdgesImport(options).run();
+  if (!options.edge_features.empty())
+    add_edge_features(options.edge_features, options.wishes.scaling, options.feature_type, graph);
+  return graph;
 }
 
 }  // namespace salient
