@@ -24,7 +24,8 @@ bool may_be_in(const Dataset& dataset, Residency features) {
 void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset, Degrees degrees) {
   for (const auto& [features, name] : names_of(Residency{})) {
     if (!may_be_in(dataset, features)) continue;
-    const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, degrees);
+    const BatchLayout layout =
+        lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, {.degrees = degrees});
     BatchNeed::Slab& slab = need.slab_of[static_cast<std::size_t>(features)];
     take_larger(slab.host_bytes, static_cast<std::int64_t>(with_growth(layout.prepared_bytes)));
     take_larger(slab.device_bytes, static_cast<std::int64_t>(with_growth(layout.bytes)));

@@ -40,6 +40,7 @@ RawFeatures edge_features_of(std::vector<double> rows, const std::vector<std::st
 }
 
 void add_edge_features(const std::filesystem::path& path, FeatureScaling scaling, FeatureType type, RawGraph& graph) {
+  if (path.empty()) return;
   RawFeatures& features = graph.edge_values.features;
   features = scaling == FeatureScaling::kStandard ? read_scaled_array(path, type, graph.memory).features
                                                   : read_features(path, type, graph.memory);

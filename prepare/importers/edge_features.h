@@ -20,6 +20,7 @@ RawFeatures edge_features_of(std::vector<double> rows, const std::vector<std::st
                              FeatureType type, const MemoryLimit& memory, const std::string& file);
 
 /// Gives the graph's edges the rows of NAME.npy [edges, width], in their order. Scaled by kStandard alone.
+/// @param path  empty: they get none
 /// @throws as read_features(); Error{kBadData} for another number of rows
 void add_edge_features(const std::filesystem::path& path, FeatureScaling scaling, FeatureType type, RawGraph& graph);
 

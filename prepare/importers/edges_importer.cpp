@@ -126,6 +126,7 @@ class EdgesImport {
       read_by_name();
     else
       read_by_number();
+    add_edge_features(options_.edge_features, options_.wishes.scaling, options_.feature_type, graph_);
     if (graph_.sources.empty()) log_warning(options_.edges.string() + ": has no edge");
     apply(options_.label_choice, graph_);
     read_times(options_, table_, index_, graph_);
@@ -315,10 +316,9 @@ class EdgesImport {
       require_ids(rows, label_ids, options_.labels, rule);
       if (!features_are_keyed()) return rows;
     }
-    const std::array<std::span<const std::uint64_t>, 3> all = {label_ids, edges.sources, edges.destinations};
-    const std::array<std::span<const std::uint64_t>, 1> only = {feature_ids};
-    if (features_are_keyed()) return NodeIndex::of_numbers(only, options_.memory);
-    return NodeIndex::of_numbers(all, options_.memory);
+    const std::array<std::span<const std::uint64_t>, 3> all = {features_are_keyed() ? feature_ids : label_ids,
+                                                               edges.sources, edges.destinations};
+    return NodeIndex::of_numbers(std::span(all).first(features_are_keyed() ? 1 : 3), options_.memory);
   }
 
   void take_labels(const TableLabels& labels, const std::vector<NodeId>& node_of_row) {
@@ -344,10 +344,7 @@ class EdgesImport {
 
 RawGraph import_edges(const EdgesOptions& options) {
   require(problems(options).empty(), "options name a graph");
-  RawGraph graph = EdgesImport(options).run();
-  if (!options.edge_features.empty())
-    add_edge_features(options.edge_features, options.wishes.scaling, options.feature_type, graph);
-  return graph;
+  return EdgesImport(options).run();
 }
 
 }  // namespace salient

@@ -29,7 +29,15 @@ bool has_edge_features(const EdgesOptions& options) {
   return !options.edge_feature_columns.empty() || !options.edge_features.empty();
 }
 
-void check_edge_features(std::vector<FieldProblem>& found, const EdgesOptions& options) {
+void check_edge_values(std::vector<FieldProblem>& found, const EdgesOptions& options) {
+  check_field(found, options.weight_map == WeightMap::kNone || !options.weight_column.empty(), "weight-map",
+              "of weights, which are not read");
+  check_field(found, options.repeats != Repeats::kSum || !options.weight_column.empty(), "repeats",
+              "sums are of weights, which are not read");
+  check_field(found, options.repeats != Repeats::kSum || options.time_column.empty(), "repeats",
+              "edges with times have no sum");
+  check_field(found, options.time_column.empty() || options.time_column != options.weight_column, "time-column",
+              "another one than the weights'");
   check_field(found, options.edge_features.empty() || options.edge_features.extension() == ".npy", "edge-features",
               "an array, .npy; of a table its columns are given");
   check_field(found, options.edge_features.empty() || options.edge_feature_columns.empty(), "edge-features",
@@ -110,15 +118,7 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
       are_of_array(options.wishes);
   check_field(found, options.wishes == ColumnWishes{} || has_nodes || is_text_table(options.features) || is_array,
               "features", "a table in text is needed to say what its columns are; of an array they can be scaled");
-  check_field(found, options.weight_map == WeightMap::kNone || !options.weight_column.empty(), "weight-map",
-              "of weights, which are not read");
-  check_field(found, options.repeats != Repeats::kSum || !options.weight_column.empty(), "repeats",
-              "sums are of weights, which are not read");
-  check_field(found, options.repeats != Repeats::kSum || options.time_column.empty(), "repeats",
-              "edges with times have no sum");
-  check_field(found, options.time_column.empty() || options.time_column != options.weight_column, "time-column",
-              "another one than the weights'");
-  check_edge_features(found, options);
+  check_edge_values(found, options);
   check_field(found, options.mask >= 0, "mask", "at least 0");
   return found;
 }
