@@ -1,6 +1,7 @@
 // tests/store/edge_features_store_test.cpp - a store of edges with features opens; each rule, broken, is named.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "store/dataset.h"
@@ -56,6 +57,23 @@ TEST(EdgeFeaturesStore, RowsGoWithTheTimesOfTheEntries) {
   const SmallStore store(featured_graph(true));
   EXPECT_EQ(first_columns(open_dataset(store.path()), 1), (std::vector<float>{7, 1, 0})) << "the latest edge first";
   EXPECT_NO_THROW(verify_dataset(store.path()));
+}
+
+TEST(EdgeFeaturesStore, ReversesHaveTheFeaturesOfTheirEdges) {
+  const SmallStore store(featured_graph(false));
+  const Dataset dataset = open_dataset(store.path());
+  const auto* const data = reinterpret_cast<const float*>(dataset.edge_features.data);
+  const std::vector<float> stored(data, data + 2 * kEntries);
+  for (std::size_t value = 0; value < 2 * kEntries; ++value) {
+    std::vector<float> rows = stored;
+    rows[value] += 1;
+    store.replace_array("edge_features.npy", "<f4", {kEntries, 2}, rows);
+    const auto row = std::ranges::upper_bound(dataset.graph.indptr, static_cast<EdgeOffset>(value / 2)) - 1;
+    if (dataset.graph.indices[value / 2] == static_cast<NodeId>(row - dataset.graph.indptr.begin()))
+      EXPECT_NO_THROW(verify_dataset(store.path())) << "a self loop is its own reverse";
+    else
+      expect_not_verified(store, {"edge_features.npy: an edge and its reverse have different features"});
+  }
 }
 
 TEST(EdgeFeaturesStore, KeepsWhatIsGivenAgain) {
