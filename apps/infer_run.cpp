@@ -25,6 +25,7 @@
 #include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/train/run_model.h"
 #include "loaders/exchange_depth.h"
 #include "models/describe/costs.h"
@@ -63,6 +64,7 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
   LoaderOptions loading{.rule = sampled.rule(run.dataset.types),
                         .time = sampled.time().rule(),
                         .degrees = degrees_for(reads_degrees(run.trained_with.model)),
+                        .entries = entry_parts_for(run.trained_with.model, run.dataset),
                         .num_workers = machine.workers,
                         .num_slots = machine.slots,
                         .to_device = run.session.device.is_cuda()};
@@ -87,6 +89,7 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
 /// Of nodes that the data set lacks.
 InferenceCounts predict_added(const InferRun& run, const OnRound& on_round) {
   const SampledOptions& sampled = run.options.sampled;
+  require_plain_edges(run.trained_with.model, run.dataset);
   const NewNodeBatch::Sampling sampling{.rule = sampled.rule(run.dataset.types),
                                         .degrees = degrees_for(reads_degrees(run.trained_with.model))};
   NewNodePredictions predictions(run.dataset, run.added.nodes, run.labelled(), sampling, run.session.device);
@@ -143,7 +146,8 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   if (layerwise.memory_gb > 0) exact.host_budget = bytes_of(layerwise.memory_gb);
   exact.scratch = scratch;
   exact.block_bytes = static_cast<std::size_t>(layerwise.block_mb) << 20;
-  if (run.dataset.has_sparse_features() && run.trained_with.model.aggr == Aggregation::kMax)
+  const ModelOptions& model = run.trained_with.model;
+  if (run.dataset.has_sparse_features() && (model.aggr == Aggregation::kMax || model.kind == ModelKind::kGine))
     exact.least_row_bytes = static_cast<std::size_t>(run.dataset.feature_dim) * sizeof(float);
   exact.launch = session.launch;
   exact.kept_layer = run.options.results.embeddings;
@@ -168,11 +172,11 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
 /// gin's plain sums are as large as the fanouts of its training make them.
 bool depends_on_fanouts(const TrainOptions& trained_with) {
   const ModelOptions& model = trained_with.model;
-  return model.kind == ModelKind::kGin && model.gin_sum == GinSum::kPlain;
+  return is_gin(model.kind) && model.gin_sum == GinSum::kPlain;
 }
 
 std::string line_on_fanouts(const TrainOptions& trained_with) {
-  return "gin adds up the neighbours that it is given, and was trained with --fanout " +
+  return name_of(trained_with.model.kind) + " adds up the neighbours that it is given, and was trained with --fanout " +
          to_text(trained_with.batches.fanout);
 }
 

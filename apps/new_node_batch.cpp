@@ -14,6 +14,7 @@
 #include "apps/new_node_places.h"
 #include "core/error.h"
 #include "core/fp8.h"
+#include "engine/plan/graph_types_of.h"
 #include "sampler/mfg_types.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/node_degree.h"
@@ -79,6 +80,13 @@ class EdgeLimit {
 };
 
 }  // namespace
+
+void require_plain_edges(const ModelOptions& model, const Dataset& dataset) {
+  if (entry_parts_for(model, dataset).features)
+    fail(ErrorKind::kUsage,
+         "the run's model reads features of edges, and new nodes have edges without any; --edge-features none trains "
+         "one that does not");
+}
 
 NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lists, const Sampling& sampling) {
   const std::size_t num_known = dataset.num_nodes();

@@ -10,12 +10,16 @@
 #include "apps/new_nodes.h"
 #include "loaders/batch.h"
 #include "models/batch_view.h"
+#include "models/describe/model_options.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
 #include "sampler/sampling_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
+
+/// @throws Error{kUsage} where the model reads features of edges, which new nodes' edges do not have
+void require_plain_edges(const ModelOptions& model, const Dataset& dataset);
 
 /// Owns what its view borrows.
 class NewNodeBatch {

@@ -22,6 +22,7 @@
 #include "core/host/machine.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/infer/sampled_inference.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "models/describe/costs.h"
@@ -111,6 +112,7 @@ struct Predictor::Impl {
         .rule = with_fanouts_of({fanouts, trained_with.batches.draw}, trained_with.batches.fanout_of, dataset.types),
         .time = trained_with.batches.time.rule(),
         .degrees = degrees_for(reads_degrees(trained_with.model)),
+        .entries = entry_parts_for(trained_with.model, dataset),
         .num_workers = machine.workers,
         .num_slots = machine.slots,
         .to_device = device.is_cuda()};
@@ -133,6 +135,7 @@ struct Predictor::Impl {
   std::vector<float> rows_of(std::span<const NewNodes> lists, int layer) {
     if (loading.time)
       fail(ErrorKind::kUsage, "the run draws neighbours by the times of seeds, and new nodes have none");
+    require_plain_edges(trained_with.model, dataset);
     const at::NoGradGuard no_gradients;
     const c10::OptionalStreamGuard on_stream(stream);
     const NewNodeBatch batch(dataset, lists,

@@ -29,6 +29,8 @@ void visit_fields(Self& self, Visit&& field) {
 struct EdgeColumnOptions {
   std::vector<std::string> columns{};
   std::string weight_column{}, time_column{};
+  std::vector<std::string> edge_feature_columns{};
+  std::string edge_features{};
   WeightMap weight_map = WeightMap::kNone;
   std::optional<Repeats> repeats{};
   std::vector<double> edge_split{};
@@ -43,8 +45,12 @@ void visit_fields(Self& self, Visit&& field) {
   field("weight-map", self.weight_map, "of weights below 0: their absolute value, all less the least, or 0");
   field("time-column", self.time_column,
         "of the edges: name or number of the column of their times, whole numbers or dates as 2004-04-15T12:30");
+  field("edge-feature-columns", self.edge_feature_columns,
+        "of the edges: names or numbers of the columns that are their features, finite numbers");
+  field("edge-features", self.edge_features, "instead: .npy [edges, width], a row for each edge of the file");
   field("repeats", self.repeats,
-        "of an edge that is given again; auto: keep where edges have times, sum where they have weights, else first");
+        "of an edge that is given again; auto: keep where edges have times or features, sum where they have weights, "
+        "else first");
   field("edge-split", self.edge_split,
         "links to be predicted: fractions of the edges for training, validation and test, such as 0.8,0.1,0.1, drawn "
         "by --rng-seed; entries of the graph are the training links alone");

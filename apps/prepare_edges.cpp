@@ -55,6 +55,8 @@ EdgesOptions edges_options(const EdgesArguments& given) {
           .columns = given.columns.columns,
           .weight_column = given.columns.weight_column,
           .time_column = given.columns.time_column,
+          .edge_feature_columns = given.columns.edge_feature_columns,
+          .edge_features = given.columns.edge_features,
           .weight_map = given.columns.weight_map,
           .repeats = given.columns.repeats,
           .id_column = given.id_column,

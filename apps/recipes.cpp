@@ -24,6 +24,7 @@ const Recipe kRecipes[] = {
     // SALIENT (Kaler et al., MLSys 2022). A sum over other numbers of neighbours than in training misleads
     // GIN, so its fanouts are the same.
     {"", ModelKind::kGin, {{"fanout", "20,20,20"}, {"eval-fanout", "20,20,20"}, {"batch-size", "512"}}},
+    {"", ModelKind::kGine, {{"fanout", "20,20,20"}, {"eval-fanout", "20,20,20"}, {"batch-size", "512"}}},
     {"",
      ModelKind::kSageRi,
      {{"hidden", "1024"}, {"fanout", "12,12,12"}, {"eval-fanout", "100,100,100"}, {"dropout", "0.1"}, {"lr", "0.002"}}},

@@ -84,11 +84,13 @@ int run_ogb(Arguments arguments) {
   std::string source_options = symmetric_text(given.write);
   if (!given.target.empty())
     source_options.append(source_options.empty() ? "" : " ").append("--target ").append(to_text(given.target));
+  if (given.keep_edge_features) source_options.append(source_options.empty() ? "" : " ").append("--keep-edge-features");
   const OgbOptions ogb{.raw = given.raw,
                        .name = given.name,
                        .targets = given.target,
                        .label_choice = choice_of(given.label_choice),
                        .feature_type = gathered_type(given.write.feature_dtype),
+                       .keeps_edge_features = given.keep_edge_features,
                        .symmetric = given.write.symmetric,
                        .num_threads = given.write.common.threads,
                        .source_options = source_options,

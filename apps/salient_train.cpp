@@ -253,6 +253,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   if (session.is_rank_0() && predicts_links(run.options)) warn_of_leak(run.options.links);
   if (session.is_rank_0()) note_unreached_types(run.dataset, training_rule(run.options, run.dataset));
   if (session.is_rank_0()) note_unused_times(run.dataset, run.options.batches.time);
+  if (session.is_rank_0()) note_edge_features(run.dataset, run.options.model);
   if (run.dataset.types.is_typed())
     session.on_rank_0([&] { write_schema(run.directory, schema_of_run(run.options, run.dataset, launch.size)); });
   const std::string older_kind = older_kind_line(run.options.model);

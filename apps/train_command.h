@@ -65,6 +65,29 @@ void visit_fields(Self& self, Visit&& field) {
   field("eval-negatives", self.eval_negatives, "of each validation and test link, the same in every run");
 }
 
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, ModelOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("model", self.kind, "");
+  field("layers", self.num_layers, "number of layers, one per fanout");
+  field("hidden", self.hidden_dim, "width of the hidden layers");
+  field("dropout", self.dropout, "share of activations dropped between layers");
+  field("norm", self.norm, "normalisation of hidden layers");
+  field("residual", self.residual, "hidden layers add their input");
+  field("jk", self.jk, "jumping knowledge: all layers, then a linear map");
+  field("aggr", self.aggr, "how sage aggregates neighbours");
+  field("gcn-norm", self.gcn_norm,
+        "of gcn: by the degrees of the whole graph at both ends of an edge, or the mean over the kept row");
+  field("gin-sum", self.gin_sum,
+        "of gin and gine: kept neighbours count all / kept times, so that fanouts may change, or once each");
+  field("edge-features", self.edge_features,
+        "auto: gat, gatv2, transformer and gine read those of a data set that has some; none: no model does");
+  field("heads", self.heads, "attention heads, which share --hidden");
+  field("bases", self.bases, "of rgcn: matrices that its relations share, each a sum of them; 0 = one each");
+  field("blocks", self.blocks, "of rgcn: blocks on the diagonal of hidden layers' matrices; 0 = whole ones");
+  field("init", self.init, "pyg is uniform within 1/sqrt(fan_in), xavier the paper artifact's");
+}
+
 /// `self` is TrainOptions& when a value is set and const TrainOptions& when it is printed.
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
@@ -74,22 +97,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("task", self.task,
         "of the data set, which must be this one; auto: whichever it is, its labels say, or its links to be predicted");
-  field("model", self.model.kind, "");
-  field("layers", self.model.num_layers, "number of layers, one per fanout");
-  field("hidden", self.model.hidden_dim, "width of the hidden layers");
-  field("dropout", self.model.dropout, "share of activations dropped between layers");
-  field("norm", self.model.norm, "normalisation of hidden layers");
-  field("residual", self.model.residual, "hidden layers add their input");
-  field("jk", self.model.jk, "jumping knowledge: all layers, then a linear map");
-  field("aggr", self.model.aggr, "how sage aggregates neighbours");
-  field("gcn-norm", self.model.gcn_norm,
-        "of gcn: by the degrees of the whole graph at both ends of an edge, or the mean over the kept row");
-  field("gin-sum", self.model.gin_sum,
-        "of gin: kept neighbours count all / kept times, so that fanouts may change, or once each");
-  field("heads", self.model.heads, "attention heads, which share --hidden");
-  field("bases", self.model.bases, "of rgcn: matrices that its relations share, each a sum of them; 0 = one each");
-  field("blocks", self.model.blocks, "of rgcn: blocks on the diagonal of hidden layers' matrices; 0 = whole ones");
-  field("init", self.model.init, "pyg is uniform within 1/sqrt(fan_in), xavier the paper artifact's");
+  visit_fields(self.model, field);
   visit_fields(self.batches, field);
   visit_fields(self.links, field);
   field("epochs", self.optimisation.epochs, "passes over the training nodes, or links");

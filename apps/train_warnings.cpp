@@ -10,6 +10,7 @@
 #include "core/console/log.h"
 #include "core/number_text.h"
 #include "engine/plan/fanouts_of.h"
+#include "engine/plan/graph_types_of.h"
 #include "store/column_spread.h"
 
 namespace salient {
@@ -63,6 +64,16 @@ void note_unreached_types(const Dataset& dataset, const SamplingRule& rule) {
 void note_unused_times(const Dataset& dataset, const TimeOptions& time) {
   if (dataset.has_edge_times && dataset.has_node_times && !time.rule())
     log_info("seeds see edges of all times, also those later than they; --time-rule lt shows them their past alone");
+}
+
+void note_edge_features(const Dataset& dataset, const ModelOptions& model) {
+  if (dataset.edge_feature_dim == 0) return;
+  const bool reads = fitted_to(model, dataset).edge_dim > 0;
+  log_info("features of edges: " + std::to_string(dataset.edge_feature_dim) +
+           (reads ? ", which " + name_of(model.kind) + " reads"
+                  : ", which are not read" + std::string(can_read_edge_features(model.kind)
+                                                             ? ""
+                                                             : "; gat, gatv2, transformer and gine read them")));
 }
 
 void warn_of_data(const Dataset& dataset) {

@@ -27,6 +27,9 @@ void note_unused_times(const Dataset& dataset, const TimeOptions& time);
 /// Before training: batches are to see the links that they predict.
 void warn_of_leak(const LinkTrainOptions& options);
 
+/// Before training: edges have features, and whether the model reads them.
+void note_edge_features(const Dataset& dataset, const ModelOptions& model);
+
 /// After training: the best validation accuracy, of two epochs or more, is no better than the largest class.
 void warn_of_chance(const Dataset& dataset, const TrainResult& result);
 

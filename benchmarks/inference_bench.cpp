@@ -30,6 +30,7 @@
 #include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "loaders/device_upload.h"
@@ -135,6 +136,7 @@ LoaderOptions loader_options_of(const Setup& setup, int fanout) {
       .rule = {std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout), setup.run.batches.draw},
       .time = setup.run.batches.time.rule(),
       .degrees = degrees_for(reads_degrees(setup.run.model)),
+      .entries = entry_parts_for(setup.run.model, setup.dataset),
       .num_workers = machine.workers,
       .num_slots = machine.slots,
       .to_device = setup.device.is_cuda(),

@@ -169,8 +169,8 @@ class PlainLoader final : public BatchSource {
     totals_.blocked_seconds += blocked.seconds();
     const BatchRequest& request = requests_[index];
     Batch batch{.key = request.key, .index = index};
-    batch.layout =
-        lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_, Residency::kHost, degrees_);
+    batch.layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_, Residency::kHost,
+                                 {.degrees = degrees_});
     const Timer slicing;
     batch.data = slab_.reserve(batch.layout.bytes);
     write(mfg, batch);

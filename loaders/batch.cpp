@@ -36,7 +36,7 @@ void place_values(BatchLayout& layout, LocalId num_values) {
 }
 
 BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency,
-                          Degrees degrees, LocalId num_pairs) {
+                          const BatchParts& parts) {
   BatchLayout layout{.num_nodes = mfg.num_nodes,
                      .num_seeds = num_seeds,
                      .feature_dim = dataset.feature_dim,
@@ -44,23 +44,28 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                      .feature_layout = dataset.feature_layout,
                      .label_type = dataset.label_type(),
                      .residency = residency,
-                     .num_pairs = num_pairs,
-                     .degrees_of = degrees};
+                     .num_pairs = parts.num_pairs,
+                     .degrees_of = parts.degrees,
+                     .entries = parts.entries};
+  if (parts.entries.features) layout.edge_dim = dataset.edge_feature_dim, layout.edge_type = dataset.edge_feature_type;
   const auto add = [&layout](std::size_t bytes) { return layout.add(bytes); };
   layout.y = add(static_cast<std::size_t>(num_seeds) * layout.label_type.row_bytes());
   const auto num_nodes = static_cast<std::size_t>(mfg.num_nodes);
   layout.nodes = add(num_nodes * sizeof(NodeId));
-  if (num_pairs > 0) layout.pairs = add(2 * static_cast<std::size_t>(num_pairs) * sizeof(LocalId));
-  if (degrees == Degrees::kOfEveryNode) layout.degrees = add(num_nodes * sizeof(NodeDegree));
+  if (parts.num_pairs > 0) layout.pairs = add(2 * static_cast<std::size_t>(parts.num_pairs) * sizeof(LocalId));
+  if (parts.degrees == Degrees::kOfEveryNode) layout.degrees = add(num_nodes * sizeof(NodeDegree));
   layout.hops.reserve(mfg.hops.size());
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
     const MfgShape::Hop& hop = mfg.hops[h];
     const LocalId num_rows = mfg.typed_hops.empty() ? hop.num_dst : mfg.typed_hops[h].num_rows;
+    const auto num_edges = static_cast<std::size_t>(hop.num_edges);
     layout.hops.push_back({.num_dst = hop.num_dst,
                            .num_src = hop.num_src,
                            .num_edges = hop.num_edges,
                            .indptr = add((static_cast<std::size_t>(num_rows) + 1) * sizeof(LocalId)),
-                           .indices = add(static_cast<std::size_t>(hop.num_edges) * sizeof(LocalId))});
+                           .indices = add(num_edges * sizeof(LocalId))});
+    if (parts.entries.places) layout.hops.back().places = add(num_edges * sizeof(std::int64_t));
+    if (parts.entries.features) layout.hops.back().edge_x = add(num_edges * dataset.edge_features.row_bytes);
   }
   if (dataset.types.is_typed()) return lay_out_types(mfg, dataset, layout), layout;
   if (dataset.has_sparse_features()) {

@@ -31,6 +31,22 @@ inline Degrees degrees_for(bool model_reads_them) {
   return model_reads_them ? Degrees::kOfEveryNode : Degrees::kOfNoNode;
 }
 
+/// What a batch carries of the entries of its hops, beside the nodes that they join.
+struct EntryParts {
+  bool places = false;    ///< where each entry is in the graph's arrays
+  bool features = false;  ///< the features of its edge; of a data set that has some
+
+  bool any() const { return places || features; }
+  bool operator==(const EntryParts&) const = default;
+};
+
+/// What a batch has beside labels, nodes, hops and features.
+struct BatchParts {
+  Degrees degrees = Degrees::kOfNoNode;
+  LocalId num_pairs = 0;  ///< of a batch of links, else 0
+  EntryParts entries{};
+};
+
 inline constexpr std::size_t kBatchAlignment = 256;  ///< of every part of a slab, in bytes
 
 /// One layer of the MFG inside a slab. Offsets are bytes from the slab's start.
@@ -40,6 +56,8 @@ struct HopLayout {
   LocalId num_edges = 0;
   std::size_t indptr = 0;   ///< int32 [num_dst + 1], of a typed graph [rows + 1]
   std::size_t indices = 0;  ///< int32 [num_edges]
+  std::size_t places = 0;   ///< int64 [num_edges], of EntryParts::places
+  std::size_t edge_x = 0;   ///< [num_edges, edge_dim] of edge_type, of EntryParts::features
 };
 
 /// What a layer of a typed graph has beside. Its rows are the slots of the destinations, destination by destination.
@@ -83,7 +101,10 @@ struct BatchLayout {
   std::size_t pairs = 0;                         ///< int32 [num_pairs, 2] as LinkSeeds::pairs()
   Degrees degrees_of{};                          ///< whose degrees the slab has
   std::size_t degrees = 0;                       ///< NodeDegree [N], if it has them
-  std::vector<HopLayout> hops{};                 ///< [L] outermost first
+  EntryParts entries{};                          ///< what hops have of their entries
+  int edge_dim = 0;                              ///< of EntryParts::features, as is the next
+  FeatureType edge_type = FeatureType::kF16;
+  std::vector<HopLayout> hops{};   ///< [L] outermost first
   std::size_t x_rows = 0;          ///< kCached: uint32 [N] rows of the cache, and after its last one those of x_missed
   std::size_t x_missed = 0;        ///< kCached: [M, feature_dim] as the data set stores them, room for M = N
   LocalId num_values = 0;          ///< kCsr: of all rows; an upper bound until BatchMaker::write(), exact afterwards
@@ -128,6 +149,6 @@ void place_values(BatchLayout& layout, LocalId num_values);
 
 /// Lays out the slab of a sampled MFG. @param dataset  whose features and labels go into it
 BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency,
-                          Degrees degrees = Degrees::kOfNoNode, LocalId num_pairs = 0);
+                          const BatchParts& parts = {});
 
 }  // namespace salient

@@ -57,13 +57,21 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
           "feature rows are feature_dim wide");
 }
 
+void BatchMaker::carry(EntryParts entries) {
+  require(!entries.features || dataset_->edge_feature_dim > 0, "the edges of the data set have features");
+  entries_ = entries;
+  if (entries.any()) sampler_->record_places();
+}
+
 void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   if (links_) links_->make(request.seeds, request.batch, request.key);
   seeds_ = links_ ? links_->seeds() : request.seeds;
   const MfgShape& shape = sampler_->sample(seeds_, request.key);
   batch.key = request.key;
-  batch.layout = lay_out_batch(shape, static_cast<LocalId>(seeds_.size()), *dataset_, residency_, degrees_,
-                               links_ ? static_cast<LocalId>(links_->pairs().size() / 2) : 0);
+  batch.layout = lay_out_batch(shape, static_cast<LocalId>(seeds_.size()), *dataset_, residency_,
+                               {.degrees = degrees_,
+                                .num_pairs = links_ ? static_cast<LocalId>(links_->pairs().size() / 2) : 0,
+                                .entries = entries_});
 }
 
 void BatchMaker::write_sparse_rows(BatchLayout& layout, std::byte* slab) const {
@@ -128,12 +136,26 @@ void BatchMaker::write_held_rows(Batch& batch, std::byte* slab) {
   begin.push_back(missed_.size());
 }
 
-void BatchMaker::write(Batch& batch, std::byte* slab) {
-  const BatchLayout& layout = batch.layout;
+/// Where the sampler writes the hops.
+void BatchMaker::list_hops(const BatchLayout& layout, std::byte* slab) {
   const auto locals = [&](std::size_t offset) { return reinterpret_cast<LocalId*>(slab + offset); };
-  auto* const nodes = reinterpret_cast<NodeId*>(slab + layout.nodes);
   hop_memory_.clear();
   for (const HopLayout& hop : layout.hops) hop_memory_.push_back({locals(hop.indptr), locals(hop.indices)});
+  if (!entries_.any()) return;
+  std::size_t num_entries = 0;
+  for (const HopLayout& hop : layout.hops) num_entries += static_cast<std::size_t>(hop.num_edges);
+  places_.resize(entries_.places ? 0 : num_entries);
+  std::int64_t* place = places_.data();
+  for (std::size_t h = 0; h < layout.hops.size(); ++h) {
+    hop_memory_[h].places = entries_.places ? reinterpret_cast<std::int64_t*>(slab + layout.hops[h].places) : place;
+    if (!entries_.places) place += layout.hops[h].num_edges;
+  }
+}
+
+void BatchMaker::write(Batch& batch, std::byte* slab) {
+  const BatchLayout& layout = batch.layout;
+  auto* const nodes = reinterpret_cast<NodeId*>(slab + layout.nodes);
+  list_hops(layout, slab);
   auto* const degrees = reinterpret_cast<NodeDegree*>(slab + layout.degrees);
   const TypedBatchWriter::Memory& typed = typed_.memory_in(layout, slab);
   sampler_->copy_to(
@@ -141,13 +163,16 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
-  if (links_) std::ranges::copy(links_->pairs(), locals(layout.pairs));
+  if (links_) std::ranges::copy(links_->pairs(), reinterpret_cast<LocalId*>(slab + layout.pairs));
   write_features(batch, slab);
   gather_labels(dataset_->label_table(), seeds_, slab + layout.y);
 }
 
 void BatchMaker::write_features(Batch& batch, std::byte* slab) {
   const BatchLayout& layout = batch.layout;
+  for (std::size_t h = 0; entries_.features && h < layout.hops.size(); ++h)
+    gather_rows(dataset_->edge_features, hop_memory_[h].places, static_cast<std::size_t>(layout.hops[h].num_edges),
+                slab + layout.hops[h].edge_x);
   if (!layout.types.empty() && layout.feature_dim == 0) return typed_.write_features(batch.layout, slab);
   const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);

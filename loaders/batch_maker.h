@@ -55,6 +55,9 @@ class BatchMaker {
   /// Requests are of links from now on, and batches have pairs. @param links  whose exclusions the maker's sampler sees
   void take_links(std::unique_ptr<LinkSeeds> links) noexcept { links_ = std::move(links); }
 
+  /// As LoaderOptions::entries. @throws Error{kInternal} for features of edges that have none
+  void carry(EntryParts entries);
+
   /// As LoaderOptions::has_paged_rows.
   void expect_paged_rows() noexcept { has_paged_rows_ = true; }
 
@@ -63,6 +66,7 @@ class BatchMaker {
 
  private:
   void write_features(Batch& batch, std::byte* slab);
+  void list_hops(const BatchLayout& layout, std::byte* slab);
   void write_sparse_rows(BatchLayout& layout, std::byte* slab) const;
   std::size_t write_missed_rows(const BatchLayout& layout, std::byte* slab);
   void write_held_rows(Batch& batch, std::byte* slab);
@@ -75,10 +79,12 @@ class BatchMaker {
   const PartRows* part_;
   std::span<const NodeId> row_of_;
   Degrees degrees_;
+  EntryParts entries_{};
   bool has_paged_rows_ = false;
   TypedBatchWriter typed_;
   std::span<const NodeId> seeds_{};         // of the batch sampled last
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
+  std::vector<std::int64_t> places_;        // likewise, of the entries of all hops where the slab has none
   std::vector<NodeId> missed_;              // likewise
   std::vector<NodeId> rows_;                // likewise
 };

@@ -43,9 +43,9 @@ void copy_word(const std::byte* from, std::byte* to) {
 }
 
 /// Calls take(row) for each row in turn, after prefetching the one that comes `ahead` rows later.
-template <class Take>
-void for_each_row(RowTable table, const NodeId* row_of, std::size_t num_out, Take take) {
-  const auto row = [&](std::size_t i) { return table.data + row_of[i] * table.row_bytes; };
+template <class Row, class Take>
+void for_each_row(RowTable table, const Row* row_of, std::size_t num_out, Take take) {
+  const auto row = [&](std::size_t i) { return table.data + static_cast<std::size_t>(row_of[i]) * table.row_bytes; };
   const std::size_t ahead = std::min(std::clamp<std::size_t>(kBytesAhead / table.row_bytes, 1, kMaxRowsAhead), num_out);
   for (std::size_t i = 0; i < ahead; ++i) prefetch(row(i), table.row_bytes);
   for (std::size_t i = 0; i < num_out - ahead; ++i) {
@@ -57,7 +57,8 @@ void for_each_row(RowTable table, const NodeId* row_of, std::size_t num_out, Tak
 
 /// Rows of at least kWord bytes that need not be a multiple of it: `out` is a stream of aligned words, of which the
 /// first of a row begins with the last bytes of the row before. Those wait in `carry`.
-void gather_across_words(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out) {
+template <class Row>
+void gather_across_words(RowTable table, const Row* row_of, std::size_t num_out, std::byte* out) {
   alignas(kWord) std::array<std::byte, 3 * kWord> buffer{};
   std::byte* const carry =
       buffer.data() + kWord;  // room on either side: whole words are stored, a part of them is used
@@ -86,6 +87,22 @@ void gather_fp8_words(RowTable table, const NodeId* row_of, std::size_t num_out,
   _mm_sfence();
 }
 
+/// gather_rows() of numbers of either width.
+template <class Row>
+void gather(RowTable table, const Row* row_of, std::size_t num_out, std::byte* out) {
+  if (table.row_bytes == 0 || num_out == 0) return;
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(out) % kWord == 0;
+  if (!is_aligned || table.row_bytes < kWord) return gather_rows_reference(table, row_of, num_out, out);
+  if (table.row_bytes % kWord == 0)
+    for_each_row(table, row_of, num_out, [&](const std::byte* row) {
+      stream(row, table.row_bytes, out);
+      out += table.row_bytes;
+    });
+  else
+    gather_across_words(table, row_of, num_out, out);
+  _mm_sfence();  // streaming stores are weakly ordered: a reader that learns "done" must find them
+}
+
 }  // namespace
 
 void gather_features(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out) {
@@ -100,17 +117,11 @@ void gather_features(RowTable table, const NodeId* row_of, std::size_t num_out, 
 }
 
 void gather_rows(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out) {
-  if (table.row_bytes == 0 || num_out == 0) return;
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(out) % kWord == 0;
-  if (!is_aligned || table.row_bytes < kWord) return gather_rows_reference(table, row_of, num_out, out);
-  if (table.row_bytes % kWord == 0)
-    for_each_row(table, row_of, num_out, [&](const std::byte* row) {
-      stream(row, table.row_bytes, out);
-      out += table.row_bytes;
-    });
-  else
-    gather_across_words(table, row_of, num_out, out);
-  _mm_sfence();  // streaming stores are weakly ordered: a reader that learns "done" must find them
+  gather(table, row_of, num_out, out);
+}
+
+void gather_rows(RowTable table, const std::int64_t* row_of, std::size_t num_out, std::byte* out) {
+  gather(table, row_of, num_out, out);
 }
 
 }  // namespace salient

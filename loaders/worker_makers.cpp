@@ -44,6 +44,7 @@ WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
           dataset,
           device_samplers_ ? device_samplers_->make_handle() : make_host_sampler(dataset, options.rule, options.time),
           options.data, options.row_of, options.degrees);
+    if (options.entries.any()) makers_.back().carry(options.entries);
     if (options.has_paged_rows) makers_.back().expect_paged_rows();
   }
 }

@@ -1,8 +1,10 @@
 // models/batch_view.cpp - see batch_view.h.
 #include "models/batch_view.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
+#include "core/error.h"
 #include "loaders/batch.h"
 
 namespace salient {
@@ -50,6 +52,14 @@ TypedHop typed_hop_in(const Wrap& wrap, const TypedHopLayout& hop, std::int64_t 
 
 }  // namespace
 
+at::Tensor edge_features_of(const HopView& hop, std::int64_t dim) {
+  if (!hop.edge_x.defined() && hop.indices.numel() == 0)
+    return at::empty({0, dim}, hop.indices.options().dtype(at::kFloat));
+  require(hop.edge_x.defined() && hop.edge_x.size(0) == hop.indices.numel() && hop.edge_x.size(1) == dim,
+          "a batch for this model carries the features of edges");
+  return hop.edge_x;
+}
+
 BatchView view_of(const Batch& batch, int device_index) {
   const auto device =
       batch.is_on_device ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device_index)) : at::Device(at::kCPU);
@@ -77,6 +87,8 @@ BatchView view_of(const Batch& batch, int device_index) {
     view.hops.push_back({hop.num_dst, hop.num_src, wrap(hop.indptr, {num_rows + 1}, at::kInt),
                          wrap(hop.indices, {hop.num_edges}, at::kInt)});
     if (is_typed) view.hops.back().typed = typed_hop_in(wrap, layout.typed_hops[h], hop.num_dst, nodes_of_type);
+    if (layout.entries.features)
+      view.hops.back().edge_x = wrap(hop.edge_x, {hop.num_edges, layout.edge_dim}, scalar_of(layout.edge_type));
     if (layout.degrees_of == Degrees::kOfEveryNode)  // sources are the first nodes
       view.hops.back().degrees = wrap(layout.degrees, {hop.num_src, 2}, at::kInt);
   }

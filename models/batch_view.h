@@ -35,7 +35,12 @@ struct HopView {
   at::Tensor
       degrees{};  ///< int32 [num_src, 2], a NodeDegree per source; undefined if the loader was not asked for them
   std::optional<TypedHop> typed{};  ///< of a typed graph alone; then indptr is [rows + 1]
+  at::Tensor edge_x{};              ///< f16 or f32 [num_edges, edge_dim]; undefined if the loader was not asked for it
 };
+
+/// HopView::edge_x; of a hop without entries rows that are none, whatever the loader was asked for.
+/// @throws Error{kInternal} where a hop with entries has no such rows, of `dim` columns
+at::Tensor edge_features_of(const HopView& hop, std::int64_t dim);
 
 /// The nodes of one type in a batch of a typed graph.
 struct TypeRows {

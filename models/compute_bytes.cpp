@@ -17,16 +17,17 @@ namespace {
 /// Matrices of a layer at its peak. Rows: dst are those that it computes, src all that it reads, edge its entries, row
 /// pairs of a destination and a relation that have entries. Widths: in, out.
 struct Matrices {
-  double dst_in = 0, src_in = 0, dst_out = 0, src_out = 0, edge_out = 0, row_in = 0, row_out = 0;
+  double dst_in = 0, src_in = 0, dst_out = 0, src_out = 0, edge_out = 0, row_in = 0, row_out = 0, edge_in = 0;
 
   Matrices& operator+=(const Matrices& more) {
     dst_in += more.dst_in, src_in += more.src_in, dst_out += more.dst_out, src_out += more.src_out;
     edge_out += more.edge_out, row_in += more.row_in, row_out += more.row_out;
+    edge_in += more.edge_in;
     return *this;
   }
   Matrices operator*(double share) const {
     return {dst_in * share,   src_in * share, dst_out * share, src_out * share,
-            edge_out * share, row_in * share, row_out * share};
+            edge_out * share, row_in * share, row_out * share, edge_in * share};
   }
 };
 
@@ -66,6 +67,10 @@ class Counter {
     LayerMatrices found{{.dst_in = 1}, {.dst_in = 1}};
     if (aggregate.kind == SumKind::kMean) return found;  // one operator with the product behind it; no other sum is
     found.values.dst_out = 1;
+    if (!aggregate.edge_weight.empty()) {  // rows of sources, mapped features, their sum behind ReLU
+      found.values.edge_in = 3;
+      found.gradients.edge_in = 2;
+    }
     switch (aggregate.kind) {
       case SumKind::kMean: break;
       case SumKind::kRowMean: found.values.dst_in = 3; break;
@@ -79,12 +84,13 @@ class Counter {
   LayerMatrices of(const Maximum&) const { return {{.dst_in = 2, .dst_out = 2}, {.dst_in = 2}}; }
   LayerMatrices of(const Attend& attend) const {
     LayerMatrices found = value_and_gradient();
+    if (!attend.edge_weight.empty()) add_edges(attend.kind, found);
     switch (attend.kind) {
-      case AttentionKind::kGat: found.gradients = {.src_out = 1}; break;
+      case AttentionKind::kGat: found.gradients.dst_out = 0, found.gradients.src_out = 1; break;
       case AttentionKind::kGatv2: ++found.values.dst_out; break;  // before its bias
       case AttentionKind::kDot:  // a query, a key, their product, a value and its weighted one for each entry
-        found.values.dst_out += 1, found.values.edge_out = 5;
-        found.gradients.edge_out = 2;
+        found.values.dst_out += 1, found.values.edge_out += 5;
+        found.gradients.edge_out += 2;
         break;
       case AttentionKind::kRelationGat: found.gradients = {.src_out = 1, .row_out = 1}; break;
       case AttentionKind::kHgt:  // as kDot, with queries and sums of each relation, before and behind its maps
@@ -93,6 +99,12 @@ class Counter {
         break;
     }
     return found;
+  }
+  /// Mapped features, and what the operators are made of where they read them: models/ops/edge_attention.cpp.
+  static void add_edges(AttentionKind kind, LayerMatrices& found) {
+    const bool is_v2 = kind == AttentionKind::kGatv2, is_dot = kind == AttentionKind::kDot;
+    found.values.edge_out = is_dot ? 3 : is_v2 ? 8 : 4;
+    found.gradients.edge_out = is_dot ? 1 : is_v2 ? 3 : 2;
   }
   LayerMatrices of(const Project&) const {
     if (op_.type != kEvery) return of_type();
@@ -145,7 +157,7 @@ struct Layer {
   LayerMatrices matrices{};
   std::int64_t out = 0;  ///< columns of its result
   std::vector<const Op*> attends{};
-  bool has_maximum = false;         ///< the one aggregation that dense rows are made of sparse ones for
+  bool takes_dense_rows = false;    ///< which are made of sparse ones: for a maximum, and beside features of edges
   bool multiplies_sources = false;  ///< before the edges
   double features = 0;              ///< values that are mapped of each row of a typed graph, on average over its types
 };
@@ -162,7 +174,9 @@ std::vector<Layer> layers_of(const LayerList& list) {
     layer.matrices.gradients += more.gradients;
     layer.out = op.width;
     if (std::holds_alternative<Attend>(op.what)) layer.attends.push_back(&op);
-    layer.has_maximum |= std::holds_alternative<Maximum>(op.what);
+    const auto* aggregate = std::get_if<Aggregate>(&op.what);
+    layer.takes_dense_rows |=
+        std::holds_alternative<Maximum>(op.what) || (aggregate != nullptr && !aggregate->edge_weight.empty());
     layer.multiplies_sources |= std::holds_alternative<Project>(op.what) && op.rows == RowSet::kSources;
   }
   return layers;
@@ -172,9 +186,9 @@ std::int64_t values_of(const Matrices& count, const HopRows& hop, std::int64_t i
   const auto values = [&](std::int64_t rows, double of_in, double of_out) {
     return static_cast<double>(rows) * (of_in * static_cast<double>(in) + of_out * static_cast<double>(out));
   };
-  return std::llround(values(hop.num_dst, count.dst_in, count.dst_out) +
-                      values(hop.num_src, count.src_in, count.src_out) + values(hop.num_edges, 0, count.edge_out) +
-                      values(hop.num_filled, count.row_in, count.row_out));
+  return std::llround(
+      values(hop.num_dst, count.dst_in, count.dst_out) + values(hop.num_src, count.src_in, count.src_out) +
+      values(hop.num_edges, count.edge_in, count.edge_out) + values(hop.num_filled, count.row_in, count.row_out));
 }
 
 /// Of one row between the last layer and the logits: what layers are joined to, and hidden layers of its own.
@@ -235,11 +249,11 @@ std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gra
     }
     const bool is_sparse = is_first && input == InputKind::kSparse;
     if (is_sparse) values += values_of_sparse_input(in, hop, layer.out);
-    if (is_sparse && !layer.has_maximum) in = layer.out;  // it multiplies first
+    if (is_sparse && !layer.takes_dense_rows) in = layer.out;  // it multiplies first
     values += values_of(of_values, hop, in, layer.out);
     values += std::llround(layer.features * static_cast<double>(hop.num_src));  // as f32
     // All features as f32: for the product before the edges, or made of sparse ones.
-    if (is_first && (is_sparse ? layer.has_maximum : layer.multiplies_sources)) values += hop.num_src * in;
+    if (is_first && (is_sparse ? layer.takes_dense_rows : layer.multiplies_sources)) values += hop.num_src * in;
     if (is_training)
       for (const Op* attend : layer.attends) kept_bytes += bytes_of_bins(*attend, hop);
     peak = std::max(peak, values + values_of(of_gradients, hop, in, layer.out));  // freed after the layer

@@ -49,6 +49,7 @@ class ConvStack : public Model {
   int num_layers() const final { return static_cast<int>(convs_.size()); }
   bool head_reads_all_layers() const final { return jk_ != JumpingKnowledge::kNone; }
   bool reads_degrees() const final { return convs_.front()->reads_degrees(); }
+  bool reads_edge_features() const final { return reads_edge_features_; }
 
  protected:
   enum class Last { kLogits, kHidden };
@@ -63,6 +64,7 @@ class ConvStack : public Model {
   at::Tensor residual(std::size_t i, const InputRows& x) const;
 
   double dropout_;
+  bool reads_edge_features_;
   JumpingKnowledge jk_;
   std::size_t num_hidden_;
   std::vector<std::shared_ptr<Conv>> convs_;

@@ -24,7 +24,8 @@ std::shared_ptr<Model> make_empty_model(const ModelOptions& options) {
   switch (options.kind) {
     case ModelKind::kSage: return make_sage(options);
     case ModelKind::kGat: return make_gat(options);
-    case ModelKind::kGin: return std::make_shared<Gin>(options);
+    case ModelKind::kGin:
+    case ModelKind::kGine: return std::make_shared<Gin>(options);
     case ModelKind::kSageRi: return std::make_shared<SageRi>(options);
     case ModelKind::kGcn: return make_gcn(options);
     case ModelKind::kGatv2: return make_gatv2(options);
@@ -44,6 +45,8 @@ std::shared_ptr<Model> make_model(const ModelOptions& options, const Numerics& n
   if (!problems.empty()) fail(ErrorKind::kUsage, problems.front().field + ": " + problems.front().rule);
   const std::string obstacle = obstacle_in_types(options.kind, options.types);
   if (!obstacle.empty()) fail(ErrorKind::kUsage, obstacle);
+  if (options.kind == ModelKind::kGine && options.edge_dim == 0)
+    fail(ErrorKind::kUsage, "gine reads the features of edges, and there are none");
   require((options.in_dim > 0 || is_typed(options.kind)) && options.num_classes > 0, "a model has positive dimensions");
   std::shared_ptr<Model> model = make_empty_model(options);
   for (const auto& item : model->named_modules())

@@ -83,6 +83,7 @@ class ExcludingBatchSampler final : public BatchSampler {
 
   /// Degrees are those of the whole graph.
   void copy_to(const MfgMemory& memory) override;
+  void record_places() override { sampler_.record_places(); }
 
  private:
   CsrGraph graph_;

@@ -34,6 +34,8 @@ class ExcludingSampler : private HopStages {
   /// Oracle: reference_excluding_sample().
   void sample(std::span<const NodeId> seeds, BatchKey key, const Exclusions& excluded, Mfg& mfg);
 
+  using HopStages::record_places;
+
  private:
   void sample_hop_without(std::uint32_t hop_number, BatchKey key, const Exclusions& excluded, MfgHop& hop);
   std::span<const Row> read_rows(std::size_t first, int fanout, const Exclusions& excluded, MfgHop& hop);

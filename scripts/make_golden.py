@@ -5,9 +5,9 @@
 
 needs torch and torch_geometric 2.8; no GPU. The same versions write the same bytes. Each file holds a message-flow
 graph (hop.I.indptr, hop.I.indices, outermost first), where the model reads them the degrees of its nodes in a graph
-that it was sampled from ([N, 2]: entries, self loops), x, y, the model's state (PyG's names), the logits, the mean
-negative log-likelihood and every gradient. Metadata: magic, version, model, tolerance. Only tests read these files, so
-they change with this script.
+that it was sampled from ([N, 2]: entries, self loops) or the features of its edges (hop.I.edge_x), x, y, the model's
+state (PyG's names), the logits, the mean negative log-likelihood and every gradient. Metadata: magic, version, model,
+tolerance. Only tests read these files, so they change with this script.
 """
 import json
 import pathlib
@@ -17,7 +17,7 @@ import sys
 import torch
 import torch.nn.functional as F
 from torch.nn import BatchNorm1d, LayerNorm, LeakyReLU, Linear, ModuleList, ReLU, Sequential
-from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, SAGEConv, TransformerConv
+from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, GINEConv, SAGEConv, TransformerConv
 import typed_golden
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "models" / "golden"
@@ -75,10 +75,14 @@ class Stack(torch.nn.Module):
     def read_out(self, x):
         return self.lin(x) if hasattr(self, "lin") else x
 
-    def forward(self, x, hops):
+    def forward(self, x, hops, edges=None):
+        """edges: the features of each hop's edges, if the convolutions have edge_dim."""
         num_seeds, collected = hops[-1][0], []
         for i, (conv, hop) in enumerate(zip(self.convs, hops)):
-            h = self.apply_conv(conv, x, hop)
+            if edges is None:
+                h = self.apply_conv(conv, x, hop)
+            else:
+                h = conv((x, x[: hop[0]]), edge_index(hop), edge_attr=edges[i])
             if i < len(self.norms):
                 if self.res_linears:
                     h = h + self.res_linears[i](x[: hop[0]])
@@ -97,21 +101,21 @@ class Sage(Stack):
 
 
 class Gat(Stack):
-    def conv(self, in_dim, out_dim, is_hidden, heads=1):
+    def conv(self, in_dim, out_dim, is_hidden, heads=1, edge_dim=None):
         heads = heads if is_hidden else 1
-        return GATConv(in_dim, out_dim // heads, heads=heads, bias=False)
+        return GATConv(in_dim, out_dim // heads, heads=heads, bias=False, edge_dim=edge_dim)
 
 
 class Gatv2(Stack):
-    def conv(self, in_dim, out_dim, is_hidden, heads=1):
+    def conv(self, in_dim, out_dim, is_hidden, heads=1, edge_dim=None):
         heads = heads if is_hidden else 1
-        return GATv2Conv(in_dim, out_dim // heads, heads=heads)
+        return GATv2Conv(in_dim, out_dim // heads, heads=heads, edge_dim=edge_dim)
 
 
 class Transformer(Stack):
-    def conv(self, in_dim, out_dim, is_hidden, heads=1):
+    def conv(self, in_dim, out_dim, is_hidden, heads=1, edge_dim=None):
         heads = heads if is_hidden else 1
-        return TransformerConv(in_dim, out_dim // heads, heads=heads)
+        return TransformerConv(in_dim, out_dim // heads, heads=heads, edge_dim=edge_dim)
 
 
 class Gcn(Stack):
@@ -166,6 +170,12 @@ class Gin(Stack):
         return self.lin2(self.dropout(self.lin1(x).relu()))
 
 
+class Gine(Gin):
+    def conv(self, in_dim, out_dim, is_hidden, edge_dim=None):
+        return GINEConv(Sequential(Linear(in_dim, out_dim), BatchNorm1d(out_dim), ReLU(), Linear(out_dim, out_dim)),
+                        edge_dim=edge_dim)
+
+
 class SageRi(torch.nn.Module):
     """As SALIENT's artifact, but for the MLP: see models/sage_ri.h."""
 
@@ -193,7 +203,7 @@ class SageRi(torch.nn.Module):
 
 
 MODELS = {"sage": Sage, "gat": Gat, "gin": Gin, "gcn": Gcn, "gatv2": Gatv2, "sage-ri": SageRi,
-          "transformer": Transformer}
+          "transformer": Transformer, "gine": Gine}
 
 
 def save(tensors, path, metadata):
@@ -225,10 +235,13 @@ def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=F
     if has_degrees:
         degrees = made_up_degrees(num_nodes)
         hops = [(*hop, degrees[: hop[1]]) for hop in hops]
+    edges = None
+    if "edge_dim" in options:
+        edges = [torch.randn(len(hop[3]), options["edge_dim"], generator=generator).to(dtype) for hop in hops]
     model = MODELS[model_name](dims, **options)
     model.train()  # dropout is 0 here; batch norm uses and updates its statistics
     state = {f"state.{key}": value.detach().clone() for key, value in model.state_dict().items()}
-    logits = model(x.float(), hops)
+    logits = model(x.float(), hops) if edges is None else model(x.float(), hops, [edge_x.float() for edge_x in edges])
     loss = F.nll_loss(F.log_softmax(logits, -1), y)
     loss.backward()
     tensors = {"x": x, "y": y.int(), "logits": logits.detach(), "loss": loss.detach(), **state}
@@ -236,6 +249,8 @@ def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=F
     tensors.update({f"updated.{key}": value.detach().clone() for key, value in model.named_buffers()})
     if has_degrees:
         tensors["degrees"] = degrees.int()
+    for i, edge_x in enumerate(edges or []):
+        tensors[f"hop.{i}.edge_x"] = edge_x
     save_hops(tensors, hops)
     metadata = {"magic": "salient golden", "version": "1", "model": model_name, "hidden_dim": str(dims[1]),
                 "num_layers": str(len(hops)), "num_classes": str(dims[-1]), "tolerance": "1e-5",
@@ -305,6 +320,13 @@ def main():
     write("gatv2_heads", "gatv2", [10, 12, 5], [6, 8], 6, torch.float16, 12, heads=3)
     write("transformer", "transformer", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 15)
     write("transformer_heads", "transformer", [10, 12, 5], [6, 8], 6, torch.float16, 16, heads=3)
+    write("gat_edges", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 31, heads=3, edge_dim=4)
+    write("gatv2_edges", "gatv2", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 32, heads=3, edge_dim=4)
+    write("gatv2_edges_f16", "gatv2", [10, 12, 5], [6, 8], 6, torch.float16, 33, edge_dim=1)
+    write("transformer_edges", "transformer", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 34, heads=3, edge_dim=4)
+    write("gine", "gine", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 35, edge_dim=4)
+    write("gine_residual", "gine", [12, 12, 5], [6, 8], 6, torch.float16, 36, norm="layer", residual=True, jk="cat",
+          edge_dim=3)
     write("sage_layer_norm", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 8, norm="layer", residual=True,
           jk="cat")
     write("gat_batch_norm", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 9, norm="batch", jk="max", heads=3)

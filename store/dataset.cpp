@@ -54,7 +54,10 @@ void verify_dataset(const std::filesystem::path& directory, int num_threads) {
     check_checksums(directory, store.manifest, &progress);
     checks.check_rows_ascend(graph, store.manifest.is_deduplicated);
     checks.check_self_loops(graph, store.manifest.self_loops);
-    if (store.manifest.is_symmetric) checks.check_reverse_edges(graph);
+    FeatureNames of_edges;
+    of_edges.rows = "edge_features";
+    checks.check_finite(dataset.edge_features, dataset.edge_feature_type, of_edges);
+    if (store.manifest.is_symmetric) checks.check_reverse_edges(graph, dataset.edge_features);
     if (dataset.has_links) verify_links(dataset, checks);
     if (dataset.types.is_typed()) return verify_typed(directory, dataset);
     if (dataset.features.data != nullptr) checks.check_finite(dataset.features, dataset.feature_type);

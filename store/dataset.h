@@ -33,6 +33,7 @@ struct Dataset : DatasetFacts {
   CsrGraph graph{};                             ///< row v: in-neighbours of v, ascending; of a typed graph slots
   RowTable features{};                          ///< [V, feature_dim] feature_type, host; empty of kCsr
   SparseRowTable sparse_features{};             ///< of kCsr, host
+  RowTable edge_features{};                     ///< [E, edge_feature_dim] in the order of graph.indices, host
   std::vector<FeatureTable> type_features{};    ///< of a typed graph, [types]; the two above are the target type's
   std::span<const std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType; V those of the target type
   std::span<const std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, likewise

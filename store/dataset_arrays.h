@@ -40,6 +40,17 @@ struct GraphSize {
   std::uint64_t num_nodes = 0, num_entries = 0;
 };
 
+/// Dense rows. @param table  RowTable, const as the data set is
+template <class Rows, class Visit>
+void visit_rows(Rows& table, const FeatureShape& shape, std::uint64_t num_rows, const DatasetArray& array,
+                Visit&& visit) {
+  const RowTable has = table;
+  std::span<const std::byte> rows{has.data, has.data == nullptr ? 0 : has.num_rows * has.row_bytes};
+  visit(array, rows);
+  if constexpr (!std::is_const_v<Rows>)
+    table = {rows.data(), static_cast<std::size_t>(num_rows), shape.row_bytes(), shape.fp8_scale};
+}
+
 /// The features of one table. @param table, sparse  RowTable and SparseRowTable, const as the data set is
 template <class Rows, class Sparse, class Visit>
 void visit_features(Rows& table, Sparse& sparse, const FeatureShape& shape, const FeatureNames& names,
@@ -65,14 +76,22 @@ void visit_features(Rows& table, Sparse& sparse, const FeatureShape& shape, cons
                        values_stored.file},
           sparse.columns);
   } else if (shape.dim > 0) {
-    const RowTable has = table;
-    std::span<const std::byte> rows{has.data, has.data == nullptr ? 0 : has.num_rows * has.row_bytes};
     const auto dim = static_cast<std::uint64_t>(shape.dim);
-    visit(DatasetArray{names.rows.c_str(), kFeatures, stored_as(row_file, features_array(shape.type)), {num_rows, dim}},
-          rows);
-    if constexpr (kMaySet)
-      table = {rows.data(), static_cast<std::size_t>(num_rows), shape.row_bytes(), shape.fp8_scale};
+    visit_rows(table, shape, num_rows,
+               {names.rows.c_str(), kFeatures, stored_as(row_file, features_array(shape.type)), {num_rows, dim}},
+               visit);
   }
+}
+
+/// Features of edges, which are a part of the graph: those of partitioned data sets are in one place, too.
+template <class Data, class Visit>
+void visit_edge_features(Data& dataset, const GraphSize& size, Visit&& visit) {
+  if (dataset.edge_feature_dim == 0) return;
+  const std::uint64_t num_entries = std::is_const_v<Data> ? size.num_entries : dataset.graph.indices.size();
+  const auto dim = static_cast<std::uint64_t>(dataset.edge_feature_dim);
+  visit_rows(dataset.edge_features, dataset.edge_feature_shape(), num_entries,
+             {"edge_features", ArrayPart::kGraph, edge_features_array(dataset.edge_feature_type), {num_entries, dim}},
+             visit);
 }
 
 /// Calls visit(array, items) for every array that a data set with these facts has, in the order of a store's files; an
@@ -97,6 +116,7 @@ void visit_arrays(Data& dataset, const GraphSize& size, Visit&& visit) {
     visit(DatasetArray{"edge_weights", kGraph, kEdgeWeightsArray, {size.num_entries}}, entries.weights);
   if (dataset.has_edge_times)
     visit(DatasetArray{"edge_times", kGraph, kEdgeTimesArray, {size.num_entries}}, entries.times);
+  visit_edge_features(dataset, size, visit);
   switch (dataset.task) {
     case Task::kMultiClass:
       visit(DatasetArray{"labels", kLabels, labels_array(dataset.task), {labelled}}, dataset.labels);

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -59,6 +60,19 @@ std::uint64_t hash_of_values(const EntryData& entries, std::size_t entry) {
   if (!entries.weights.empty()) hash = std::bit_cast<std::uint32_t>(entries.weights[entry] + 0.F);  // of -0 as of 0
   if (!entries.times.empty()) hash += static_cast<std::uint64_t>(entries.times[entry]) * 0x9E3779B97F4A7C15;
   return hash * 0xD6E8FEB86659FD93;
+}
+
+/// The same of a row of bytes; 0 of a table without rows.
+std::uint64_t hash_of_row(const RowTable& rows, std::size_t row) {
+  std::uint64_t hash = 0;
+  const std::byte* const data = rows.data + row * rows.row_bytes;
+  for (std::size_t at = 0; at < rows.row_bytes; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, data + at, std::min(sizeof(word), rows.row_bytes - at));
+    hash = (hash ^ word) * 0xD6E8FEB86659FD93;
+    hash ^= hash >> 32;
+  }
+  return hash;
 }
 
 std::size_t row_of_entry(CsrGraph graph, std::size_t entry) {
@@ -256,7 +270,7 @@ void DatasetChecks::check_self_loops(CsrGraph graph, std::uint64_t stored) const
     refuse("dataset.json", "self_loops is " + std::to_string(stored) + ", the graph has " + std::to_string(found));
 }
 
-void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
+void DatasetChecks::check_reverse_edges(CsrGraph graph, const RowTable& edge_features) const {
   // Equal sums over all edges and over all reversed edges: then they are the same multiset, but for a chance of 2^-64.
   // That takes one pass in order; looking each reverse edge up would take a random access per edge.
   const auto difference_of = [&](auto factor_of) {
@@ -268,9 +282,12 @@ void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
     });
   };
   if (difference_of([](std::size_t) { return 1U; }) != 0) refuse_lone_edge(graph);
-  if (graph.entries.num_bytes() == 0) return;
-  if (difference_of([&](std::size_t e) { return hash_of_values(graph.entries, e) | 1; }) != 0)
+  if (graph.entries.num_bytes() > 0 &&
+      difference_of([&](std::size_t e) { return hash_of_values(graph.entries, e) | 1; }) != 0)
     refuse(kIndicesArray.file, "an edge and its reverse have different weights or times, though 'symmetric' is true");
+  if (edge_features.row_bytes > 0 &&
+      difference_of([&](std::size_t e) { return hash_of_row(edge_features, e) | 1; }) != 0)
+    refuse(edge_features_array({}).file, "an edge and its reverse have different features, though 'symmetric' is true");
 }
 
 void DatasetChecks::refuse_lone_edge(CsrGraph graph) const {

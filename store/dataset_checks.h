@@ -50,7 +50,8 @@ class DatasetChecks {
   /// Of entries with times those of equal times ascend, and no neighbour is asked to be there once.
   void check_rows_ascend(CsrGraph graph, bool is_deduplicated) const;
   void check_self_loops(CsrGraph graph, std::uint64_t stored) const;
-  void check_reverse_edges(CsrGraph graph) const;  ///< rows ascend; weights and times are equal, too
+  /// Of a graph whose rows ascend: every edge has a reverse of equal weight, time and features.
+  void check_reverse_edges(CsrGraph graph, const RowTable& edge_features = {}) const;
   void check_finite(RowTable features, FeatureType type, const FeatureNames& names = {}) const;
   /// Finite, and not 0.
   void check_values(const SparseRowTable& rows, FeatureType type, const FeatureNames& names = {}) const;

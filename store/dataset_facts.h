@@ -25,6 +25,8 @@ struct DatasetFacts {
   bool is_symmetric = false;
   bool has_edge_weights = false, has_edge_times = false;  ///< CsrGraph::entries
   bool has_node_times = false;                            ///< Dataset::node_times
+  int edge_feature_dim = 0;                               ///< Dataset::edge_features; 0 = none. Of plain graphs alone
+  FeatureType edge_feature_type = FeatureType::kF16;      ///< f16 or f32
   GraphSchema types{};     ///< of a typed graph; what is said of features above is then said of the target type's
   bool has_links = false;  ///< to be predicted (store/link_table.h)
   std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
@@ -52,6 +54,7 @@ struct DatasetFacts {
     feature_layout = shape.layout;
     fp8_scale = shape.fp8_scale;
   }
+  FeatureShape edge_feature_shape() const { return {edge_feature_dim, edge_feature_type}; }
   LabelType label_type() const { return {task, task == Task::kMultiClass ? 1 : num_classes}; }
   bool has_sparse_features() const { return feature_layout == FeatureLayout::kCsr; }
   /// Of a dense row, stored, and in a batch.
@@ -76,6 +79,8 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("has_edge_weights", facts.has_edge_weights);
   visit("has_edge_times", facts.has_edge_times);
   visit("has_node_times", facts.has_node_times);
+  visit("edge_feature_dim", facts.edge_feature_dim);
+  visit("edge_feature_type", facts.edge_feature_type);
   visit("types", facts.types);
   visit("has_links", facts.has_links);
   visit("class_names", facts.class_names);

@@ -128,6 +128,9 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
                              grouped(summary.weightless_entries) + " entries of 0");
   if (dataset.has_edge_times)
     line("edge times", std::to_string(summary.first_time) + " to " + std::to_string(summary.last_time));
+  if (dataset.edge_feature_dim > 0)
+    line("edge features", features_text(dataset.edge_feature_shape(), 0, dataset.edge_features.num_rows,
+                                        dataset.edge_features.num_rows * dataset.edge_features.row_bytes));
   if (dataset.has_node_times) {
     const auto [first, last] = std::ranges::minmax(dataset.node_times);
     line("node times", std::to_string(first) + " to " + std::to_string(last));

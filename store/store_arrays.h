@@ -61,6 +61,7 @@ constexpr StoreArray labels_array(Task task) {
 constexpr StoreArray features_array(FeatureType type) {
   return {"features.npy", type == FeatureType::kFp8 ? "|u1" : type == FeatureType::kF16 ? "<f2" : "<f4"};
 }
+constexpr StoreArray edge_features_array(FeatureType type) { return {"edge_features.npy", features_array(type).dtype}; }
 constexpr StoreArray feature_values_array(FeatureType type) {
   return {"feature_values.npy", features_array(type).dtype};
 }

@@ -103,6 +103,16 @@ void read_types(const JsonObject& root, StoreManifest& manifest) {
     root.refuse("feature_dim", "and the fields of features beside it are not those of the target type");
 }
 
+void read_edge_features(const JsonObject& root, StoreManifest& manifest) {
+  manifest.edge_feature_dim = static_cast<int>(root.integer("edge_feature_dim", 1, kMaxInt));
+  const std::string text = root.string("edge_feature_dtype");
+  const std::optional<FeatureType> type = value_named<FeatureType>(text);
+  if (!type || *type == FeatureType::kFp8)
+    root.refuse("edge_feature_dtype", "is '" + text + "', allowed are f16 and f32");
+  manifest.edge_feature_type = *type;
+  if (manifest.types.is_typed()) root.refuse("edge_feature_dim", "is of a plain graph alone, and this one is typed");
+}
+
 std::uint64_t hash_of(const JsonObject& entry) {
   const std::string text = entry.string("xxh3");
   std::uint64_t value = 0;
@@ -152,6 +162,7 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
     manifest.has_edge_weights = has_field(root, "edge_weights") && root.boolean("edge_weights");
     manifest.has_edge_times = has_field(root, "edge_time") && root.boolean("edge_time");
     manifest.has_node_times = has_field(root, "node_times") && root.boolean("node_times");
+    if (has_field(root, "edge_feature_dim")) read_edge_features(root, manifest);
   }
   manifest.is_symmetric = root.boolean("symmetric");
   manifest.is_deduplicated = root.boolean("deduplicated");
@@ -189,7 +200,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   nlohmann::ordered_json root;
   root["format"] = "salient dataset";
   const bool is_of_first = !manifest.types.is_typed() && !manifest.has_edge_weights && !manifest.has_edge_times &&
-                           !manifest.has_node_times && !manifest.has_links;
+                           !manifest.has_node_times && !manifest.has_links && manifest.edge_feature_dim == 0;
   root["format_version"] = is_of_first ? kStoreVersion : kLaterStoreVersion;
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;
@@ -206,6 +217,10 @@ std::string manifest_text(const StoreManifest& manifest) {
   if (manifest.has_edge_weights) root["edge_weights"] = true;
   if (manifest.has_edge_times) root["edge_time"] = true;
   if (manifest.has_node_times) root["node_times"] = true;
+  if (manifest.edge_feature_dim > 0) {
+    root["edge_feature_dim"] = manifest.edge_feature_dim;
+    root["edge_feature_dtype"] = name_of(manifest.edge_feature_type);
+  }
   root["symmetric"] = manifest.is_symmetric;
   root["deduplicated"] = manifest.is_deduplicated;
   root["self_loops"] = manifest.self_loops;

@@ -21,10 +21,12 @@ bool may_be_in(const Dataset& dataset, Residency features) {
   return dataset.types.is_typed() ? features == Residency::kDevice : !dataset.has_sparse_features();
 }
 
-void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset, Degrees degrees) {
+void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset,
+               const BatchProbe& probe) {
   for (const auto& [features, name] : names_of(Residency{})) {
     if (!may_be_in(dataset, features)) continue;
-    const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, degrees);
+    const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features,
+                                             {.degrees = probe.degrees, .entries = probe.entries});
     BatchNeed::Slab& slab = need.slab_of[static_cast<std::size_t>(features)];
     take_larger(slab.host_bytes, static_cast<std::int64_t>(with_growth(layout.prepared_bytes)));
     take_larger(slab.device_bytes, static_cast<std::int64_t>(with_growth(layout.bytes)));
@@ -53,12 +55,12 @@ std::int64_t bytes_by_column(const Dataset& dataset, const MfgShape& mfg) {
 
 BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeBytes& compute_bytes) {
   const std::unique_ptr<BatchSampler> sampler = make_host_sampler(dataset, probe.rule, probe.time);
-  BatchNeed need;
+  BatchNeed need{.entries = probe.entries};
   for (std::uint32_t batch = 0; batch < kProbes && batch * probe.batch_size < probe.seeds.size(); ++batch) {
     const std::size_t first = batch * probe.batch_size;
     const auto seeds = probe.seeds.subspan(first, std::min(probe.batch_size, probe.seeds.size() - first));
     const MfgShape& shape = sampler->sample(seeds, {.seed = probe.seed, .epoch = 1, .batch = batch});
-    add_batch(need, shape, seeds.size(), dataset, probe.degrees);
+    add_batch(need, shape, seeds.size(), dataset, probe);
     take_larger(need.compute_bytes, compute_bytes(shape) + bytes_by_column(dataset, shape));
   }
   return need;

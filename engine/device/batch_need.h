@@ -28,6 +28,7 @@ struct BatchNeed {
   };
   std::array<Slab, names_of(Residency{}).size()> slab_of{};  ///< by Residency of the feature rows; none of kSharded
   std::int64_t host_sampler_bytes = 0, device_sampler_bytes = 0;  ///< of one sampler
+  EntryParts entries{};                                           ///< of the probe
   std::int64_t compute_bytes = 0;  ///< layers' results, their gradients and the operators' scratch, logits and loss
 
   const Slab& slab(Residency features) const {
@@ -50,6 +51,7 @@ struct BatchProbe {
   std::span<const NodeId> seeds{};
   std::size_t batch_size = 0;
   Degrees degrees = Degrees::kOfNoNode;
+  EntryParts entries{};
   std::uint32_t seed = 0;  ///< of the draws
 };
 

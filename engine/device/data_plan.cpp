@@ -58,6 +58,8 @@ std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
   if (!has_device_draw(needs.sampling.rule.draw)) return "neighbours are drawn by " + name_of(needs.sampling.rule.draw);
   if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
+  const auto carries_entries = [](const LoaderNeed& loader) { return loader.batch.entries.any(); };
+  if (std::ranges::any_of(needs.loaders, carries_entries)) return "batches carry features of edges";
   return dataset.has_edge_times ? "its rows are in the order of times" : "";
 }
 

@@ -131,6 +131,7 @@ class LayerByLayer {
   LoaderOptions loading_of(std::size_t i, const Dataset& input) const {
     LoaderOptions loading{.rule = rule_of(i),
                           .degrees = degrees_for(model_.reads_degrees()),
+                          .entries = {.features = model_.reads_edge_features()},
                           .num_workers = options_.workers,
                           .num_slots = plan_.slots,
                           .to_device = device_.is_cuda()};

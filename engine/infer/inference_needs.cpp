@@ -29,6 +29,7 @@ RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& 
                          .seeds = shape.nodes,
                          .batch_size = shape.batch_size,
                          .degrees = shape.loader.degrees,
+                         .entries = shape.loader.entries,
                          .seed = shape.seed};
   const BatchNeed batch = probe_batches(dataset, probe, [&](const MfgShape& mfg) {
     return compute_bytes(shape.model, mfg, Gradients::kNone, input_of(dataset));

@@ -20,12 +20,20 @@ ModelOptions fitted_to(ModelOptions model, const Dataset& dataset) {
   model.in_dim = dataset.feature_dim;
   model.num_classes = dataset.num_classes;
   model.types = graph_types_of(dataset.types);
+  const bool reads = can_read_edge_features(model.kind) && model.edge_features == EdgeFeatures::kAuto;
+  model.edge_dim = reads ? dataset.edge_feature_dim : 0;
   return model;
+}
+
+EntryParts entry_parts_for(const ModelOptions& model, const Dataset& dataset) {
+  return {.features = fitted_to(model, dataset).edge_dim > 0};
 }
 
 void require_model_of_graph(ModelKind kind, const Dataset& dataset) {
   const std::string obstacle = obstacle_in_types(kind, graph_types_of(dataset.types));
   if (!obstacle.empty()) fail(ErrorKind::kUsage, dataset.name + ": " + obstacle);
+  if (kind == ModelKind::kGine && dataset.edge_feature_dim == 0)
+    fail(ErrorKind::kUsage, dataset.name + ": gine reads the features of edges, and these have none; gin does not");
 }
 
 }  // namespace salient

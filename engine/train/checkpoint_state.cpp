@@ -56,8 +56,8 @@ std::string model_config_json(const ModelOptions& options, Task task) {
   // Only what is not as before these options came, so that checkpoints of that time and of other models are as ever.
   if (options.kind == ModelKind::kGcn && options.gcn_norm != GcnNorm::kRow)
     config["gcn_norm"] = name_of(options.gcn_norm);
-  if (options.kind == ModelKind::kGin && options.gin_sum != GinSum::kPlain)
-    config["gin_sum"] = name_of(options.gin_sum);
+  if (options.edge_dim > 0) config["edge_dim"] = options.edge_dim;
+  if (is_gin(options.kind) && options.gin_sum != GinSum::kPlain) config["gin_sum"] = name_of(options.gin_sum);
   if (options.bases > 0) config["bases"] = options.bases;
   if (options.blocks > 0) config["blocks"] = options.blocks;
   if (options.types.is_typed()) config["types"] = types_json(options.types);
@@ -76,6 +76,7 @@ std::string model_difference(const std::string& trained, const std::string& aske
   };
   const auto words = [&](const std::string& field, const Json& value) {
     if (field == "in_dim") return shown(value) + " features, trained on ";
+    if (field == "edge_dim") return shown(value) + " features of edges, trained on ";
     if (field == "num_classes") return shown(value) + " classes, trained on ";
     return field + " " + shown(value) + ", trained with ";
   };

@@ -7,6 +7,7 @@
 
 #include "engine/infer/node_scores.h"
 #include "engine/infer/resident_predictions.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "engine/train/training_plan.h"
@@ -42,6 +43,7 @@ BatchProbe training_probe(const TrainOptions& options, const Dataset& dataset, s
           .seeds = order,
           .batch_size = seeds_of_batch(options, dataset, num_ranks),
           .degrees = degrees_for(reads_degrees(options.model)),
+          .entries = entry_parts_for(options.model, dataset),
           .seed = options.seed};
 }
 
@@ -53,6 +55,7 @@ BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset,
                                            : dataset.valid,
           .batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
           .degrees = degrees_for(reads_degrees(options.model)),
+          .entries = entry_parts_for(options.model, dataset),
           .seed = options.seed};
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "engine/plan/graph_types_of.h"
 #include "models/describe/costs.h"
 
 namespace salient {
@@ -11,6 +12,7 @@ LoaderOptions loader_options_of(const TrainOptions& options, SamplingRule rule, 
   return {.rule = std::move(rule),
           .time = options.batches.time.rule(),
           .degrees = degrees_for(reads_degrees(options.model)),
+          .entries = entry_parts_for(options.model, run.dataset),
           .num_workers = options.machine.workers,
           .num_slots = options.machine.slots,
           .to_device = run.device.is_cuda(),

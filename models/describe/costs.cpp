@@ -11,8 +11,15 @@ namespace {
 
 const Op& input_of(const LayerList& list, const Op& op) { return list.at(op.inputs.front()); }
 
+bool has_edge_map(const Op& op) {
+  const auto* aggregate = std::get_if<Aggregate>(&op.what);
+  const auto* attend = std::get_if<Attend>(&op.what);
+  return (aggregate != nullptr && !aggregate->edge_weight.empty()) ||
+         (attend != nullptr && !attend->edge_weight.empty());
+}
+
 bool is_trained(const Op& op) {
-  return std::holds_alternative<Project>(op.what) || std::holds_alternative<Attend>(op.what) ||
+  return has_edge_map(op) || std::holds_alternative<Project>(op.what) || std::holds_alternative<Attend>(op.what) ||
          std::holds_alternative<Normalise>(op.what) || std::holds_alternative<Lookup>(op.what);
 }
 
@@ -65,6 +72,10 @@ class Shapes {
     add(project.shares, {relations, parts});
     add(project.bias, {op.width});
   }
+  void of(const Op& op, const Aggregate& aggregate) {
+    add(aggregate.edge_weight, {op.width, list_.edge_dim});
+    add(aggregate.edge_bias, {op.width});
+  }
   void of(const Op& op, const Attend& attend) {
     const std::int64_t heads = attend.heads, channels = op.width / heads;
     for (const std::string& name : attend.vectors) add(name, {1, heads, channels});
@@ -72,6 +83,7 @@ class Shapes {
       add(name, {heads * static_cast<std::int64_t>(attend.scales.size()), channels, channels});
     for (const std::string& name : attend.scales) add(name, {1, heads});
     add(attend.bias, {op.width});
+    add(attend.edge_weight, {op.width, list_.edge_dim});
   }
   void of(const Op& op, const Normalise& norm) {
     add(norm.name + ".weight", {op.width});
@@ -151,6 +163,10 @@ std::vector<RowSum> sums_of(const LayerList& list) {
 bool has_attention(ModelKind kind) {
   return std::ranges::any_of(describe({.kind = kind, .num_layers = 1}).ops,
                              [](const Op& op) { return std::holds_alternative<Attend>(op.what); });
+}
+
+bool reads_edge_features(const ModelOptions& options) {
+  return std::ranges::any_of(describe(options).ops, has_edge_map);
 }
 
 bool reads_degrees(const ModelOptions& options) {

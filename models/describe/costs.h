@@ -57,6 +57,9 @@ bool has_attention(ModelKind kind);
 /// The model needs the degrees of a batch's nodes in the whole graph: one of its sums does.
 bool reads_degrees(const ModelOptions& options);
 
+/// The model needs the features of a batch's edges: an operation has a map of them.
+bool reads_edge_features(const ModelOptions& options);
+
 /// What a layer takes over the entries of each row: a sum, a maximum, or attention.
 struct RowSum {
   int layer = 0;

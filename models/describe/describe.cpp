@@ -20,27 +20,40 @@ OpId gcn_convolution(Writer& write, const std::string& name, OpId x, std::int64_
   return write.project({name + ".lin.weight", name + ".bias"}, write.aggregate(kind, x), out);
 }
 
-OpId gin_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, GinSum sum) {
-  const SumKind kind = sum == GinSum::kScaled ? SumKind::kScaled : SumKind::kPlain;
-  const OpId first = write.linear(name + ".nn.0", write.aggregate(kind, x, name + ".eps"), out);
+/// @param what  eps and, of gine, the map of edges
+OpId gin_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, Aggregate what) {
+  const OpId first = write.linear(name + ".nn.0", write.aggregate(std::move(what), x), out);
   return write.linear(name + ".nn.3", write.activate(write.normalise(NormKind::kBatch, name + ".nn.1", first)), out);
 }
 
-OpId gat_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
+Aggregate gin_sum(const ModelOptions& o, const std::string& name) {
+  Aggregate what{.kind = o.gin_sum == GinSum::kScaled ? SumKind::kScaled : SumKind::kPlain, .eps = name + ".eps"};
+  if (o.kind == ModelKind::kGine) what.edge_weight = name + ".lin.weight", what.edge_bias = name + ".lin.bias";
+  return what;
+}
+
+OpId gat_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, Attend attend) {
   const OpId z = write.project({name + ".lin.weight"}, x, out, RowSet::kSources);
-  return write.attend({AttentionKind::kGat, heads, {name + ".att_src", name + ".att_dst"}}, {z}, out);
+  attend.kind = AttentionKind::kGat;
+  attend.vectors = {name + ".att_src", name + ".att_dst"};
+  if (!attend.edge_weight.empty()) attend.vectors.push_back(name + ".att_edge");
+  return write.attend(std::move(attend), {z}, out);
 }
 
-OpId gatv2_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
+OpId gatv2_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, Attend attend) {
   const OpId l = write.linear(name + ".lin_l", x, out, RowSet::kSources), r = write.linear(name + ".lin_r", x, out);
-  return write.attend({AttentionKind::kGatv2, heads, {name + ".att"}, name + ".bias"}, {l, r}, out);
+  attend.kind = AttentionKind::kGatv2;
+  attend.vectors = {name + ".att"};
+  attend.bias = name + ".bias";
+  return write.attend(std::move(attend), {l, r}, out);
 }
 
-OpId transformer_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
+OpId transformer_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, Attend attend) {
+  attend.kind = AttentionKind::kDot;
   const OpId query = write.linear(name + ".lin_query", x, out);
   const OpId key = write.linear(name + ".lin_key", x, out, RowSet::kSources);
   const OpId value = write.linear(name + ".lin_value", x, out, RowSet::kSources);
-  const OpId sums = write.attend({AttentionKind::kDot, heads}, {query, key, value}, out);
+  const OpId sums = write.attend(std::move(attend), {query, key, value}, out);
   return write.sum({sums, write.linear(name + ".lin_skip", x, out)});
 }
 
@@ -48,16 +61,17 @@ OpId transformer_convolution(Writer& write, const std::string& name, OpId x, std
 OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool is_hidden) {
   const std::string name = "convs." + std::to_string(layer);
   const std::int64_t out = is_hidden ? o.hidden_dim : o.num_classes;
-  const int heads = is_hidden ? o.heads : 1;
+  const Attend attend{.heads = is_hidden ? o.heads : 1, .edge_weight = o.edge_dim > 0 ? name + ".lin_edge.weight" : ""};
   switch (o.kind) {
     case ModelKind::kSage:
       return sage_convolution(
           write, name, o.aggr == Aggregation::kMax ? write.maximum(x) : write.aggregate(SumKind::kMean, x), x, out);
-    case ModelKind::kGat: return gat_convolution(write, name, x, out, heads);
-    case ModelKind::kGin: return gin_convolution(write, name, x, out, o.gin_sum);
+    case ModelKind::kGat: return gat_convolution(write, name, x, out, attend);
+    case ModelKind::kGin:
+    case ModelKind::kGine: return gin_convolution(write, name, x, out, gin_sum(o, name));
     case ModelKind::kGcn: return gcn_convolution(write, name, x, out, o.gcn_norm);
-    case ModelKind::kGatv2: return gatv2_convolution(write, name, x, out, heads);
-    case ModelKind::kTransformer: return transformer_convolution(write, name, x, out, heads);
+    case ModelKind::kGatv2: return gatv2_convolution(write, name, x, out, attend);
+    case ModelKind::kTransformer: return transformer_convolution(write, name, x, out, attend);
     case ModelKind::kRgcn: return rgcn_convolution(write, o, name, x, is_hidden);
     case ModelKind::kRsage: return rsage_convolution(write, o, name, x, is_hidden);
     case ModelKind::kRgat: return rgat_convolution(write, o, name, x);
@@ -67,9 +81,9 @@ OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool i
   fail(ErrorKind::kInternal, "a model without a convolution");
 }
 
-/// As conv_stack.h has it; gin is one without dropout between its layers.
+/// As conv_stack.h has it; gin and gine are ones without dropout between its layers.
 LayerList conv_stack(const ModelOptions& o) {
-  const bool is_gin = o.kind == ModelKind::kGin, has_jk = o.jk != JumpingKnowledge::kNone;
+  const bool has_maps_behind = is_gin(o.kind), has_jk = o.jk != JumpingKnowledge::kNone;
   Writer write(o);
   OpId h = is_typed(o.kind) ? typed_input(write, o) : write.input(o.in_dim);
   std::vector<OpId> layers;
@@ -84,13 +98,13 @@ LayerList conv_stack(const ModelOptions& o) {
       h = write.sum({h, write.width(x) == write.width(h) ? x : write.linear("res_linears." + number, x, o.hidden_dim)});
     if (o.norm != NormKind::kNone) h = write.normalise(o.norm, "norms." + number, h);
     h = write.activate(h);
-    if (!is_gin) h = write.drop(h, {.stream = static_cast<std::uint32_t>(i)});
+    if (!has_maps_behind) h = write.drop(h, {.stream = static_cast<std::uint32_t>(i)});
     layers.push_back(h);
   }
   write.begin_layer(o.num_layers);
   if (has_jk) h = o.jk == JumpingKnowledge::kCat ? write.concat(layers) : write.largest(layers);
-  if (is_gin) h = write.drop(write.activate(write.linear("lin1", h, o.hidden_dim)), {.stream = 0});
-  (void)write.linear(is_gin ? "lin2" : "lin", h, o.num_classes);
+  if (has_maps_behind) h = write.drop(write.activate(write.linear("lin1", h, o.hidden_dim)), {.stream = 0});
+  (void)write.linear(has_maps_behind ? "lin2" : "lin", h, o.num_classes);
   return write.take();
 }
 

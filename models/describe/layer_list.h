@@ -29,10 +29,12 @@ struct Lookup {
   std::int64_t num_rows = 0;
   bool operator==(const Lookup&) const = default;
 };
-/// Over the entries of each row. One input, of the sources.
+/// Over the entries of each row. One input, of the sources. With a map of edges, of kPlain and kScaled, an entry is
+/// relu(x + edge W^T + b).
 struct Aggregate {
   SumKind kind = SumKind::kMean;
-  std::string eps{};  ///< a buffer [1]; of kPlain and kScaled
+  std::string eps{};                       ///< a buffer [1]; of kPlain and kScaled
+  std::string edge_weight{}, edge_bias{};  ///< [width, edge_dim] and [width]; "" = none
   bool operator==(const Aggregate&) const = default;
 };
 /// The largest entry of each row, of each column; 0 of a row without. One input, of the sources.
@@ -43,14 +45,16 @@ struct Maximum {
 /// destinations; kDot three: queries of the destinations, keys and values of the sources. The first two attend to a row
 /// itself, too. Of typed graphs: kRelationGat is kGat over the entries of one relation alone, with two inputs, sources
 /// and destinations; kHgt has one input, the sources' keys, queries and values side by side, and attends to the entries
-/// of all relations at once, see models/hgt.h.
+/// of all relations at once, see models/hgt.h. With a map of edges kGat's score has one vector more, of the mapped
+/// features; kGatv2 adds these to what its leaky ReLU is of, and kDot to keys and values.
 struct Attend {
   AttentionKind kind = AttentionKind::kGat;
   int heads = 1;
-  std::vector<std::string> vectors{};  ///< parameters [1, heads, width / heads]: att_src, att_dst | att
+  std::vector<std::string> vectors{};  ///< parameters [1, heads, width / heads]: att_src, att_dst, att_edge | att
   std::string bias{};                  ///< parameter [width]; "" = none
   std::vector<std::string> maps{};     ///< of kHgt: k_rel, v_rel [heads * relations, width / heads, width / heads]
   std::vector<std::string> scales{};   ///< of kHgt: p_rel of each relation [1, heads]
+  std::string edge_weight{};           ///< parameter [width, edge_dim]; "" = none
   bool operator==(const Attend&) const = default;
 };
 /// How a parameter has the weight W [width, width of the input] of a product. Of the last three all relations share
@@ -126,6 +130,7 @@ struct LayerList {
   std::vector<Op> ops;
   int num_layers = 0;
   int num_types = 1, num_relations = 1;
+  std::int64_t edge_dim = 0;  ///< columns of the features of edges, if an operation reads them
 
   const Op& at(OpId id) const { return ops[static_cast<std::size_t>(id)]; }
 };

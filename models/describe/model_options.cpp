@@ -34,9 +34,16 @@ void add_problems_of_weights(std::vector<FieldProblem>& found, const ModelOption
 
 bool is_typed(ModelKind kind) { return kind >= ModelKind::kRgcn && kind <= ModelKind::kHgt; }
 
+bool is_gin(ModelKind kind) { return kind == ModelKind::kGin || kind == ModelKind::kGine; }
+
+bool can_read_edge_features(ModelKind kind) {
+  return kind == ModelKind::kGat || kind == ModelKind::kGatv2 || kind == ModelKind::kTransformer ||
+         kind == ModelKind::kGine;
+}
+
 bool reads_out(const ModelOptions& options) {
-  return options.jk != JumpingKnowledge::kNone || options.kind == ModelKind::kGin ||
-         options.kind == ModelKind::kSageRi || options.kind == ModelKind::kRgat || options.kind == ModelKind::kHgt;
+  return options.jk != JumpingKnowledge::kNone || is_gin(options.kind) || options.kind == ModelKind::kSageRi ||
+         options.kind == ModelKind::kRgat || options.kind == ModelKind::kHgt;
 }
 
 std::vector<FieldProblem> problems_of(const ModelOptions& o) {
@@ -55,8 +62,10 @@ std::vector<FieldProblem> problems_of(const ModelOptions& o) {
   const ModelOptions usual;
   check_field(found, o.gcn_norm == usual.gcn_norm || o.kind == ModelKind::kGcn, "gcn-norm",
               "only gcn has a choice, not " + name_of(o.kind));
-  check_field(found, o.gin_sum == usual.gin_sum || o.kind == ModelKind::kGin, "gin-sum",
-              "only gin has a choice, not " + name_of(o.kind));
+  check_field(found, o.gin_sum == usual.gin_sum || is_gin(o.kind), "gin-sum",
+              "only gin and gine have a choice, not " + name_of(o.kind));
+  check_field(found, o.edge_features == usual.edge_features || o.kind != ModelKind::kGine, "edge-features",
+              "gine is gin with the features of edges; gin reads none");
   check_field(found, o.heads >= 1 && o.heads <= 1024, "heads", "1 to 1024");
   check_field(found, o.heads == 1 || has_heads, "heads",
               name_of(o.kind) + " has no attention heads; " + kinds_where(has_attention) + " have");

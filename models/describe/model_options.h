@@ -21,6 +21,7 @@ enum class ModelKind : std::uint8_t {
   kGcn,
   kGatv2,
   kTransformer,
+  kGine,
   kRgcn,
   kRsage,
   kRgat,
@@ -40,6 +41,12 @@ enum class GcnNorm : std::uint8_t {
 enum class GinSum : std::uint8_t {
   kScaled,  ///< that of the kept ones times (all) / (kept): unbiased
   kPlain,   ///< that of the kept ones
+};
+
+/// Whether a model that can read the features of edges does.
+enum class EdgeFeatures : std::uint8_t {
+  kAuto,  ///< where the data set has some
+  kNone,
 };
 
 enum class InitScheme : std::uint8_t {
@@ -62,6 +69,7 @@ constexpr auto names_of(ModelKind) {
                                              {ModelKind::kGcn, "gcn"},
                                              {ModelKind::kGatv2, "gatv2"},
                                              {ModelKind::kTransformer, "transformer"},
+                                             {ModelKind::kGine, "gine"},
                                              {ModelKind::kRgcn, "rgcn"},
                                              {ModelKind::kRsage, "rsage"},
                                              {ModelKind::kRgat, "rgat"},
@@ -84,6 +92,9 @@ constexpr auto names_of(GcnNorm) {
 constexpr auto names_of(GinSum) {
   return std::to_array<EnumName<GinSum>>({{GinSum::kScaled, "scaled"}, {GinSum::kPlain, "plain"}});
 }
+constexpr auto names_of(EdgeFeatures) {
+  return std::to_array<EnumName<EdgeFeatures>>({{EdgeFeatures::kAuto, "auto"}, {EdgeFeatures::kNone, "none"}});
+}
 constexpr auto names_of(InitScheme) {
   return std::to_array<EnumName<InitScheme>>({{InitScheme::kPyg, "pyg"}, {InitScheme::kXavier, "xavier"}});
 }
@@ -104,10 +115,12 @@ struct ModelOptions {
   JumpingKnowledge jk = JumpingKnowledge::kNone;
   Aggregation aggr = Aggregation::kMean;  ///< of sage
   GcnNorm gcn_norm = GcnNorm::kSymmetric;
-  GinSum gin_sum = GinSum::kPlain;
-  int heads = 1;   ///< of attention, in hidden layers
-  int bases = 0;   ///< of rgcn: each relation's weight is a sum of so many, times numbers of its own; 0 = none
-  int blocks = 0;  ///< of rgcn: blocks on the diagonal of the weights of hidden layers; 0 = none
+  GinSum gin_sum = GinSum::kPlain;  ///< of gin and gine
+  EdgeFeatures edge_features = EdgeFeatures::kAuto;
+  int edge_dim = 0;  ///< columns of the features of edges that the model reads; 0 = it reads none
+  int heads = 1;     ///< of attention, in hidden layers
+  int bases = 0;     ///< of rgcn: each relation's weight is a sum of so many, times numbers of its own; 0 = none
+  int blocks = 0;    ///< of rgcn: blocks on the diagonal of the weights of hidden layers; 0 = none
   InitScheme init = InitScheme::kPyg;
   std::uint32_t seed = 1;
   GraphTypes types{};  ///< of a typed graph; in_dim is not looked at then
@@ -118,10 +131,16 @@ struct ModelOptions {
 /// A model of graphs that have node types and relations.
 bool is_typed(ModelKind kind);
 
+/// A model of sums behind an MLP, with two linear maps behind all layers.
+bool is_gin(ModelKind kind);
+
+/// Whether the model has a place for features of edges.
+bool can_read_edge_features(ModelKind kind);
+
 /// The logits are maps of the last layer's result, or of all of them, and not that result itself.
 bool reads_out(const ModelOptions& options);
 
-/// Every rule that these choices break; in_dim, num_classes and types are not looked at.
+/// Every rule that these choices break; in_dim, num_classes, edge_dim and types are not looked at.
 std::vector<FieldProblem> problems_of(const ModelOptions& options);
 
 /// Why the model is not one of a graph of these types, with the models that are; "" = it is.

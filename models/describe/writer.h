@@ -14,6 +14,7 @@ class Writer {
  public:
   explicit Writer(const ModelOptions& o) {
     list_.num_layers = o.num_layers;
+    list_.edge_dim = o.edge_dim;
     if (!o.types.is_typed()) return;
     list_.num_types = static_cast<int>(o.types.node_types.size());
     list_.num_relations = static_cast<int>(o.types.relations.size());
@@ -25,9 +26,8 @@ class Writer {
   void of_all() { of(kEvery); }
   OpId input(std::int64_t columns) { return add(Input{}, {}, columns, RowSet::kSources); }
   OpId lookup(Lookup rows, std::int64_t columns) { return add(std::move(rows), {}, columns, RowSet::kSources); }
-  OpId aggregate(SumKind kind, OpId x, std::string eps = {}) {
-    return add(Aggregate{kind, std::move(eps)}, {x}, width(x));
-  }
+  OpId aggregate(SumKind kind, OpId x) { return aggregate(Aggregate{kind}, x); }
+  OpId aggregate(Aggregate what, OpId x) { return add(std::move(what), {x}, width(x)); }
   OpId maximum(OpId x) { return add(Maximum{}, {x}, width(x)); }
   OpId attend(Attend attend, std::vector<OpId> inputs, std::int64_t columns) {
     return add(std::move(attend), std::move(inputs), columns);

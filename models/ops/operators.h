@@ -66,6 +66,7 @@ at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::T
 
 struct AttentionRows {
   at::Tensor query, key, value;
+  at::Tensor edge{};  ///< [E, heads * channels] f32, added to the key and the value of each entry; undefined: nothing
 };
 
 /// Rows whose entries share a softmax.
@@ -76,7 +77,7 @@ struct SoftmaxGroups {
 
 /// out[i, k, :] = sum of a_ijk * value[j, k, :] over the entries j of row i, 0 for an empty row, where a is the softmax
 /// over them, or over all of the row's group, of <query[i, k, :], key[j, k, :]> / sqrt(channels). Differentiable in all
-/// three.
+/// of them.
 ///
 /// @param rows  query [num_dst, heads * channels] f32, key and value [num_src, heads * channels] f32
 /// @return       [num_dst, heads * channels] f32

@@ -12,6 +12,7 @@
 #include "core/files/value_rules.h"
 #include "core/value_text.h"
 #include "prepare/formats/npz_reader.h"
+#include "prepare/importers/edge_features.h"
 #include "prepare/importers/edge_table.h"
 #include "prepare/importers/name_map.h"
 #include "prepare/importers/sparse_npz.h"
@@ -72,6 +73,7 @@ class EdgeEnds {
 struct ParsedValues {
   std::vector<double> weights{};
   std::vector<std::int64_t> times{};
+  std::vector<double> features{};
   TimeForms forms{};
 };
 
@@ -87,6 +89,10 @@ class ValueColumns {
           parse_weight(fields[*table_.weight_column], options_.weight_map, parsed.weights.emplace_back());
       if (rule != nullptr) refuse(fields[*table_.weight_column], number, line, rule);
     }
+    for (const std::size_t column : table_.feature_columns)
+      if (!from_text(fields[column], parsed.features.emplace_back()))
+        refuse(fields[column], number, line,
+               "the feature in column " + std::to_string(column) + " is no finite number");
     if (!table_.time_column) return;
     parsed.times.push_back(parsed.forms.parse(fields[*table_.time_column], table_.file.path(), number, line));
   }
@@ -94,12 +100,16 @@ class ValueColumns {
   void take(const ParsedValues& parsed) {
     append(weights_, parsed.weights);
     append(times_, parsed.times);
+    append(features_, parsed.features);
     forms_.add(parsed.forms, table_.file.path());
   }
 
-  EdgeValues values() const {
+  EdgeValues values() {
     forms_.say(table_.file.path());
-    return {mapped_weights(weights_, options_.weight_map, table_.file.path().string()), times_};
+    const std::string file = table_.file.path().string();
+    return {mapped_weights(weights_, options_.weight_map, file), times_,
+            edge_features_of(std::exchange(features_, {}), options_.feature_columns, options_.scaling,
+                             options_.feature_type, options_.memory, file)};
   }
 
  private:
@@ -117,6 +127,7 @@ class ValueColumns {
   const EdgeFileOptions& options_;
   std::vector<double> weights_{};
   std::vector<std::int64_t> times_{};
+  std::vector<double> features_{};
   TimeForms forms_{};
 };
 
@@ -285,8 +296,10 @@ IdKind ids_of_edge_file(const fs::path& path, const EdgeFileOptions& options) {
 
 EdgeList read_edge_file(const fs::path& path, const EdgeFileOptions& options) {
   const bool is_array = path.extension() == ".npy" || path.extension() == ".npz";
-  if (is_array && (!options.time_column.empty() || (path.extension() == ".npy" && !options.weight_column.empty())))
-    fail(ErrorKind::kBadData, path.string() + ": has no columns of weights or times; a table in text does");
+  if (is_array && (!options.time_column.empty() || !options.feature_columns.empty() ||
+                   (path.extension() == ".npy" && !options.weight_column.empty())))
+    fail(ErrorKind::kBadData,
+         path.string() + ": has no columns of weights or times, nor of features; a table in text does");
   if (path.extension() == ".npy") return read_npy(path, options);
   return path.extension() == ".npz" ? read_npz(path, options) : read_text(path, options);
 }

@@ -14,6 +14,7 @@
 #include "core/types.h"
 #include "prepare/importers/column_guess.h"
 #include "prepare/importers/edge_values.h"
+#include "prepare/importers/feature_table.h"
 #include "prepare/importers/memory_limit.h"
 
 namespace salient {
@@ -58,6 +59,9 @@ struct EdgeFileOptions {
   std::vector<std::string> columns{};  ///< two names or numbers from 0; empty: see below
   /// Of text: a name or number from 0; empty: none. Of NAME.npz `data` is the values of the matrix, as weights.
   std::string weight_column{}, time_column{};
+  std::vector<std::string> feature_columns{};  ///< of text, likewise: finite numbers
+  FeatureScaling scaling = FeatureScaling::kAuto;
+  FeatureType feature_type = FeatureType::kF16;
   WeightMap weight_map = WeightMap::kNone;
   IdKind ids = IdKind::kAuto;
   std::optional<std::uint64_t> num_nodes{};       ///< of numbers, when known: ids from there on are refused

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -50,6 +51,13 @@ std::vector<std::uint8_t> part_of_pairs(std::size_t count, const std::vector<dou
 template <class T>
 void move_down(std::vector<T>& values, std::size_t to, std::size_t from) {
   if (!values.empty()) values[to] = values[from];
+}
+
+/// Rows of features likewise.
+void move_row_down(RawFeatures& features, std::size_t to, std::size_t from) {
+  if (features.dim == 0 || to == from) return;
+  const std::size_t row_bytes = static_cast<std::size_t>(features.dim) * size_of(features.type);
+  std::memcpy(features.rows.data() + to * row_bytes, features.rows.data() + from * row_bytes, row_bytes);
 }
 
 template <class T>
@@ -106,12 +114,15 @@ void split_edges(RawGraph& graph, const std::vector<double>& fractions) {
     move_down(graph.destinations, kept, e);
     move_down(graph.edge_values.weights, kept, e);
     move_down(graph.edge_values.times, kept, e);
+    move_row_down(graph.edge_values.features, kept, e);
     ++kept;
   }
   cut(graph.sources, kept);
   cut(graph.destinations, kept);
   cut(graph.edge_values.weights, kept);
   cut(graph.edge_values.times, kept);
+  cut(graph.edge_values.features.rows,
+      kept * static_cast<std::size_t>(graph.edge_values.features.dim) * size_of(graph.edge_values.features.type));
   say_what_is_left_out(graph, self_loops, without_part);
 }
 

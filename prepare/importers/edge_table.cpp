@@ -69,10 +69,7 @@ IdKind kind_of(const Fields& edge, const Columns& columns) {
   return are_numbers ? IdKind::kNumbers : IdKind::kText;
 }
 
-std::size_t num_value_columns(const EdgeTable& table) {
-  return static_cast<std::size_t>(table.weight_column.has_value()) +
-         static_cast<std::size_t>(table.time_column.has_value());
-}
+std::size_t num_value_columns(const EdgeTable& table) { return table.value_columns().size(); }
 
 /// Refuses columns that are not there, and more than two of which none was chosen.
 ///
@@ -97,8 +94,7 @@ void check_width(const EdgeTable& table, const Fields& first, const Fields& next
 
 /// Where nodes are known and no columns are chosen: of more than two the two whose fields are all nodes, or most.
 void choose_columns_of_nodes(EdgeTable& table, const SampleRows& sample, const EdgeFileOptions& options) {
-  const std::size_t num_values =
-      std::size_t{table.weight_column.has_value()} + std::size_t{table.time_column.has_value()};
+  const std::size_t num_values = num_value_columns(table);
   if (!options.is_node || table.rows.num_columns < 3 + num_values || sample.empty()) return;
   std::vector<std::ptrdiff_t> num_nodes;
   for (std::size_t column = 0; column < table.rows.num_columns; ++column)
@@ -126,9 +122,11 @@ void choose_value_columns(EdgeTable& table, const Fields& first, const EdgeFileO
   };
   table.weight_column = column_of(options.weight_column);
   table.time_column = column_of(options.time_column);
+  for (const std::string& column : options.feature_columns) table.feature_columns.push_back(*column_of(column));
+  const std::vector<std::size_t> values = table.value_columns();
   std::vector<std::size_t> others;
   for (std::size_t column = 0; column < first.size(); ++column)
-    if (column != table.weight_column && column != table.time_column) others.push_back(column);
+    if (std::ranges::find(values, column) == values.end()) others.push_back(column);
   if (!are_chosen && others.size() == 2 && others.size() < first.size()) table.columns = {others[0], others[1]};
 }
 
@@ -247,7 +245,7 @@ EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptio
   const bool begins_with_id = std::ranges::find(table.columns, std::size_t{0}) != table.columns.end();
   if (!is_numbers || !begins_with_id) table.rows.comments = CommentRule::kInFront;
   const bool is_named = are_named(options.columns) || are_named({options.weight_column, options.time_column}) ||
-                        usual || (is_numbers && may_be_header);
+                        are_named(options.feature_columns) || usual || (is_numbers && may_be_header);
   table.guesses_header = options.header == HeaderRule::kAuto && !is_named && !is_numbers && may_be_header &&
                          looks_like_header(table, first, sample, options);
   if (options.header == HeaderRule::kYes ||
@@ -256,6 +254,13 @@ EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptio
     table.file.take_header();
   }
   return table;
+}
+
+std::vector<std::size_t> EdgeTable::value_columns() const {
+  std::vector<std::size_t> found = feature_columns;
+  for (const std::optional<std::size_t>& column : {weight_column, time_column})
+    if (column && std::ranges::find(found, *column) == found.end()) found.push_back(*column);
+  return found;
 }
 
 void say_what_is_left(const EdgeTable& table) {
@@ -271,8 +276,7 @@ void say_what_is_left(const EdgeTable& table) {
     log_info(file + ": edges are in the columns " + name_of(table, source) + " and " + name_of(table, destination) +
              ", whose fields are nodes");
   std::vector<std::size_t> used{source, destination};
-  for (const auto& column : {table.weight_column, table.time_column})
-    if (column) used.push_back(*column);
+  for (const std::size_t column : table.value_columns()) used.push_back(column);
   say_unused(table.file, table.header, used, table.rows.num_columns);
   if (table.ids == IdKind::kNumbers && !table.header.empty() && !table.has_two_kinds &&
       may_be_two_kinds(table.header[source], table.header[destination]))

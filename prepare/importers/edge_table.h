@@ -20,10 +20,14 @@ struct EdgeTable {
   RowRules rows{.separator = Separator::kAny, .num_columns = 2, .comments = CommentRule::kAnywhere};
   std::array<std::size_t, 2> columns{0, 1};
   std::optional<std::size_t> weight_column{}, time_column{};
+  std::vector<std::size_t> feature_columns{};
   std::vector<std::string> header{};  ///< names of the columns, if the file has some
   bool guesses_header = false;        ///< the first line might be an edge, and is a header
   bool guesses_columns = false;       ///< the columns are those whose fields are nodes
   bool has_two_kinds = false;         ///< as the caller knows: EdgeFileOptions::ends
+
+  /// The columns of what edges have beside their ends.
+  std::vector<std::size_t> value_columns() const;
 };
 
 /// @throws Error{kBadData} unless edges may be the entries of such a matrix: a square one, or of two kinds of nodes

@@ -15,6 +15,7 @@
 #include "core/free_memory.h"
 #include "core/value_text.h"
 #include "prepare/formats/table_line.h"
+#include "prepare/importers/edge_features.h"
 #include "prepare/importers/edge_split.h"
 #include "prepare/importers/labelled_split.h"
 #include "prepare/importers/node_arrays.h"
@@ -125,6 +126,7 @@ class EdgesImport {
       read_by_name();
     else
       read_by_number();
+    add_edge_features(options_.edge_features, options_.wishes.scaling, options_.feature_type, graph_);
     if (graph_.sources.empty()) log_warning(options_.edges.string() + ": has no edge");
     apply(options_.label_choice, graph_);
     read_times(options_, table_, index_, graph_);
@@ -314,10 +316,9 @@ class EdgesImport {
       require_ids(rows, label_ids, options_.labels, rule);
       if (!features_are_keyed()) return rows;
     }
-    const std::array<std::span<const std::uint64_t>, 3> all = {label_ids, edges.sources, edges.destinations};
-    const std::array<std::span<const std::uint64_t>, 1> only = {feature_ids};
-    if (features_are_keyed()) return NodeIndex::of_numbers(only, options_.memory);
-    return NodeIndex::of_numbers(all, options_.memory);
+    const std::array<std::span<const std::uint64_t>, 3> all = {features_are_keyed() ? feature_ids : label_ids,
+                                                               edges.sources, edges.destinations};
+    return NodeIndex::of_numbers(std::span(all).first(features_are_keyed() ? 1 : 3), options_.memory);
   }
 
   void take_labels(const TableLabels& labels, const std::vector<NodeId>& node_of_row) {

@@ -25,6 +25,31 @@ bool has_node_times(const EdgesOptions& options) {
   return !options.node_times.empty() || !options.node_time_column.empty();
 }
 
+bool has_edge_features(const EdgesOptions& options) {
+  return !options.edge_feature_columns.empty() || !options.edge_features.empty();
+}
+
+void check_edge_values(std::vector<FieldProblem>& found, const EdgesOptions& options) {
+  check_field(found, options.weight_map == WeightMap::kNone || !options.weight_column.empty(), "weight-map",
+              "of weights, which are not read");
+  check_field(found, options.repeats != Repeats::kSum || !options.weight_column.empty(), "repeats",
+              "sums are of weights, which are not read");
+  check_field(found, options.repeats != Repeats::kSum || options.time_column.empty(), "repeats",
+              "edges with times have no sum");
+  check_field(found, options.time_column.empty() || options.time_column != options.weight_column, "time-column",
+              "another one than the weights'");
+  check_field(found, options.edge_features.empty() || options.edge_features.extension() == ".npy", "edge-features",
+              "an array, .npy; of a table its columns are given");
+  check_field(found, options.edge_features.empty() || options.edge_feature_columns.empty(), "edge-features",
+              "instead of columns of features, not beside them");
+  std::vector<std::string> columns = options.edge_feature_columns;
+  std::ranges::sort(columns);
+  check_field(found, std::ranges::adjacent_find(columns) == columns.end() && !std::ranges::count(columns, ""),
+              "edge-feature-columns", "different columns, by name or counted from 0");
+  check_field(found, options.repeats != Repeats::kSum || !has_edge_features(options), "repeats",
+              "edges with features have no sum; first, keep or refuse");
+}
+
 /// Whether they say no more than how numbers are scaled.
 bool are_of_array(ColumnWishes wishes) {
   wishes.scaling = FeatureScaling::kAuto;
@@ -88,17 +113,12 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
       options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
                                   std::ranges::none_of(options.columns, &std::string::empty));
   check_field(found, are_columns, "columns", "two different columns, by name or counted from 0");
-  const bool is_array = options.features.extension() == ".npy" && are_of_array(options.wishes);
+  const bool is_array =
+      (options.features.extension() == ".npy" || (options.features.empty() && has_edge_features(options))) &&
+      are_of_array(options.wishes);
   check_field(found, options.wishes == ColumnWishes{} || has_nodes || is_text_table(options.features) || is_array,
               "features", "a table in text is needed to say what its columns are; of an array they can be scaled");
-  check_field(found, options.weight_map == WeightMap::kNone || !options.weight_column.empty(), "weight-map",
-              "of weights, which are not read");
-  check_field(found, options.repeats != Repeats::kSum || !options.weight_column.empty(), "repeats",
-              "sums are of weights, which are not read");
-  check_field(found, options.repeats != Repeats::kSum || options.time_column.empty(), "repeats",
-              "edges with times have no sum");
-  check_field(found, options.time_column.empty() || options.time_column != options.weight_column, "time-column",
-              "another one than the weights'");
+  check_edge_values(found, options);
   check_field(found, options.mask >= 0, "mask", "at least 0");
   return found;
 }
@@ -107,6 +127,9 @@ EdgeFileOptions edge_file_options(const EdgesOptions& options) {
   return {.columns = options.columns,
           .weight_column = options.weight_column,
           .time_column = options.time_column,
+          .feature_columns = options.edge_feature_columns,
+          .scaling = options.wishes.scaling,
+          .feature_type = options.feature_type,
           .weight_map = options.weight_map,
           .ids = options.ids,
           .header = options.header,
@@ -133,6 +156,8 @@ std::string source_options_of(const EdgesOptions& options) {
   say("weight-column", options.weight_column);
   say("weight-map", options.weight_map == WeightMap::kNone ? "" : name_of(options.weight_map));
   say("time-column", options.time_column);
+  say("edge-feature-columns", to_text(options.edge_feature_columns));
+  say("edge-features", options.edge_features.string());
   say("node-times", options.node_times.string());
   say("node-time-column", options.node_time_column);
   say("split-by-time", to_text(options.split_by_time));

@@ -22,12 +22,14 @@ struct EdgesOptions {
   std::filesystem::path nodes{};  ///< a table of both, instead of the next two
   std::filesystem::path features{}, labels{};
   std::filesystem::path train{}, valid{}, test{};
-  int mask = 0;                         ///< which column or row of masks in these files
-  std::vector<double> split{};          ///< three fractions instead of the three files; or
-  std::vector<double> split_by_time{};  ///< likewise, of split_labelled_by_time()
-  std::vector<double> edge_split{};     ///< three fractions of the edges, of split_edges(); empty: all are entries
-  std::vector<std::string> columns{};   ///< of a text file with more than two: names, or numbers from 0
-  std::string weight_column{}, time_column{};  ///< of the edges, see EdgeFileOptions; likewise the next
+  int mask = 0;                                     ///< which column or row of masks in these files
+  std::vector<double> split{};                      ///< three fractions instead of the three files; or
+  std::vector<double> split_by_time{};              ///< likewise, of split_labelled_by_time()
+  std::vector<double> edge_split{};                 ///< three fractions of the edges, of split_edges()
+  std::vector<std::string> columns{};               ///< of a text file with more than two: names, or numbers from 0
+  std::string weight_column{}, time_column{};       ///< of the edges, see EdgeFileOptions; likewise the next
+  std::vector<std::string> edge_feature_columns{};  ///< likewise; or
+  std::filesystem::path edge_features{};            ///< an array, a row for each edge of the file
   WeightMap weight_map = WeightMap::kNone;
   std::optional<Repeats> repeats{};         ///< see RawGraph
   std::string id_column{}, label_column{};  ///< of tables of nodes, see NodeTableOptions

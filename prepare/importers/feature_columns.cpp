@@ -206,7 +206,7 @@ void FeatureColumns::finish_column(FeatureColumn& column, FeatureType type) cons
     return std::ranges::sort(coding.categories), void();
   }
   coding.blank = found.mean();
-  if (coding.kind == ColumnKind::kNumber && is_scaled(found)) {
+  if (coding.kind == ColumnKind::kNumber && is_scaled(found, wishes_.scaling)) {
     coding.mean = found.mean();
     coding.deviation = found.deviation() > 0 ? found.deviation() : 1;
   } else if (type == FeatureType::kF16 && std::fabs(found.largest()) > double{kHalfMax}) {
@@ -217,8 +217,8 @@ void FeatureColumns::finish_column(FeatureColumn& column, FeatureType type) cons
   }
 }
 
-bool FeatureColumns::is_scaled(const ColumnStatistics& found) const {
-  if (wishes_.scaling != FeatureScaling::kAuto) return wishes_.scaling == FeatureScaling::kStandard;
+bool is_scaled(const ColumnStatistics& found, FeatureScaling scaling) {
+  if (scaling != FeatureScaling::kAuto) return scaling == FeatureScaling::kStandard;
   const bool is_narrow = found.deviation() > 0 && found.deviation() < kLeastDeviation && !found.is_binary();
   return std::fabs(found.largest()) > kFarthest || is_narrow;
 }

@@ -15,6 +15,9 @@
 
 namespace salient {
 
+/// Whether a column of numbers becomes (x - mean) / deviation.
+bool is_scaled(const ColumnStatistics& found, FeatureScaling scaling);
+
 /// A column of the file that becomes features.
 struct FeatureColumn {
   std::size_t place = 0;  ///< in a line of the file
@@ -72,7 +75,6 @@ class FeatureColumns {
   double value_of(const FeatureColumn& column, std::string_view field, std::uint64_t line) const;
   void number_words(FeatureColumn& column, const NameTable& words, std::span<double> values) const;
   void finish_column(FeatureColumn& column, FeatureType type) const;
-  bool is_scaled(const ColumnStatistics& found) const;
   void say_unknown_words() const;
   [[noreturn]] void refuse(std::uint64_t line, std::string_view field, const FeatureColumn& column,
                            const std::string& rule) const;

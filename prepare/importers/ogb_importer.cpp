@@ -105,7 +105,13 @@ void read_ogb_classes(const OgbLayout& layout, const LabelChoice& choice, RawGra
   apply(choice, graph);
 }
 
-OgbLayout layout_of(const OgbOptions& options) { return find_ogb_layout(options.raw, options.name); }
+OgbLayout layout_of(const OgbOptions& options) {
+  OgbLayout layout = find_ogb_layout(options.raw, options.name);
+  if (options.keeps_edge_features && (layout.is_binary || layout.is_typed))
+    fail(ErrorKind::kUsage,
+         layout.root.string() + ": features of edges are kept of sets in the CSV layout alone, with one type of nodes");
+  return layout;
+}
 
 RawGraph start_ogb(const OgbOptions& options, const OgbLayout& layout) {
   RawGraph graph{.name = layout.name,
@@ -146,9 +152,11 @@ std::uint64_t ogb_memory_bytes(const OgbOptions& options) {
   const std::uint64_t entries = size.num_edges * (options.symmetric == Symmetric::kNo ? 1 : 2);
   const std::uint64_t edges = 2 * sizeof(NodeId) * size.num_edges * growth;
   const std::uint64_t rows = entries * sizeof(NodeId) + size.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId));
+  const std::uint64_t edge_rows =
+      (size.num_edges * growth + entries) * size.edge_feature_dim * size_of(options.feature_type);
   // Blocks of lines with their numbers, which are read in f64.
   const std::uint64_t blocks = layout.is_binary ? 0 : std::min(num_features * sizeof(double), std::uint64_t{8} << 20);
-  return num_features * size_of(options.feature_type) + std::max(turned, edges + rows) +
+  return num_features * size_of(options.feature_type) + std::max(turned, edges + rows) + edge_rows +
          size.num_nodes * (size.label_bytes + 1) + blocks;
 }
 

@@ -18,6 +18,7 @@ struct OgbOptions {
   std::vector<std::string> targets{};  ///< columns of the labels that are values, as read_targets() takes them
   LabelChoice label_choice{};
   FeatureType feature_type = FeatureType::kF16;
+  bool keeps_edge_features = false;        ///< those of raw/edge-feat.csv.gz; of the CSV layout alone
   Symmetric symmetric = Symmetric::kAuto;  ///< as OGB's own users do
   int num_threads = 0;                     ///< 0 = all cores
   std::string source_options{};            ///< for the store's records

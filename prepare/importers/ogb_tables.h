@@ -12,8 +12,9 @@ namespace salient {
 
 struct OgbSize {
   std::uint64_t num_nodes = 0, num_edges = 0, feature_dim = 0;
-  bool features_are_columns = false;  ///< Fortran order
-  std::uint64_t label_bytes = 0;      ///< of a node's labels in the store
+  std::uint64_t edge_feature_dim = 0;  ///< of those that are kept
+  bool features_are_columns = false;   ///< Fortran order
+  std::uint64_t label_bytes = 0;       ///< of a node's labels in the store
 };
 
 /// A column is a class, several are a label each, unless the options choose values among them.

@@ -66,6 +66,7 @@ constexpr auto names_of(Repeats) {
 struct EdgeValues {
   std::vector<float> weights{};  ///< finite, at least 0
   std::vector<std::int64_t> times{};
+  RawFeatures features{};  ///< a row for each edge; dim 0: none. Of f16 or f32
 };
 
 /// Everything ids refer to is already numbered 0 .. num_nodes - 1 and checked by the importer, which alone can name
@@ -79,8 +80,10 @@ struct RawGraph {
   std::vector<NodeId> sources{};  ///< [M] edge m: sources[m] -> destinations[m]; stored as source in row destination
   std::vector<NodeId> destinations{};
   EdgeValues edge_values{};
-  std::optional<Repeats> repeats{};  ///< none: kKeep of edges with times, kSum of those with weights alone, else kFirst
-  bool symmetrise = true;            ///< add the reverse of every edge
+  std::optional<Repeats>
+      repeats{};           ///< none: kKeep of edges with times or features, kSum of those with weights alone, else
+                           ///< kFirst
+  bool symmetrise = true;  ///< add the reverse of every edge
   RawFeatures features{};
   FeatureOrigin feature_origin{};  ///< of features that are not as the source has them
   Task task = Task::kMultiClass;
@@ -101,7 +104,7 @@ struct RawGraph {
 
   Repeats repeats_or_default() const {
     if (repeats) return *repeats;
-    if (!edge_values.times.empty()) return Repeats::kKeep;
+    if (!edge_values.times.empty() || edge_values.features.dim > 0) return Repeats::kKeep;
     return edge_values.weights.empty() ? Repeats::kFirst : Repeats::kSum;
   }
   LabelTable label_table() const {

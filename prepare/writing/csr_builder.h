@@ -1,6 +1,7 @@
 // prepare/writing/csr_builder.h - an edge list becomes a graph with sorted rows and no repeated entry.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,14 +27,18 @@ CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::v
                     EdgeDirections directions);
 
 /// The same of edges with weights or times, and of repeats that are not just left out. Rows ascend by (time, neighbour,
-/// place in the source), without times by (neighbour, place); a reverse has its edge's weight and time.
+/// place in the source), without times by (neighbour, place); a reverse has its edge's weight and time. Of edges with
+/// features the arrays have CsrArrays::edges; repeats that are no entry of their own have none.
 ///
-/// @param values  weights and times of the edges: both, one or none
+/// @param values  weights, times and features of the edges, as far as they have them
 /// @throws Error{kBadData} for repeats where they are refused, and for a sum of weights that no float holds
 /// Cost:   as build_csr(), and 4 bytes more per entry, beside the values. At most 2^32 - 1 edges: Error{kUsage}
 /// Oracle: a map from pairs to edges, in tests/prepare/writing/entry_values_test.cpp.
 CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::vector<NodeId> destinations,
-                    EdgeDirections directions, EdgeValues values, Repeats repeats);
+                    EdgeDirections directions, const EdgeValues& values, Repeats repeats);
+
+/// The features of each entry's edge, [E, dim]; of graphs with CsrArrays::edges. @throws Error{kHostMemory}
+std::vector<std::byte> edge_rows_of(const RawFeatures& features, const CsrArrays& graph, const MemoryLimit& memory);
 
 /// The same contract as the first, written to be read.
 CsrArrays build_csr_reference(std::uint64_t num_nodes, const std::vector<NodeId>& sources,

@@ -1,4 +1,4 @@
-// prepare/writing/valued_rows.cpp - build_csr() of edges that have weights or times.
+// prepare/writing/valued_rows.cpp - build_csr() of edges that have weights, times or features.
 //
 // Rows of edge numbers are scattered, then each row's edges are sorted and merged in its thread's memory, and written
 // where the row is; at the end rows move together.
@@ -58,6 +58,7 @@ class ValuedRows {
     });
     if (!values_.weights.empty()) graph.weights.resize(graph.indices.size());
     if (!values_.times.empty()) graph.times.resize(graph.indices.size());
+    if (values_.features.dim > 0) graph.edges.resize(graph.indices.size());
     std::atomic<std::uint64_t> self_loops = 0, duplicates = 0;
     oneapi::tbb::enumerable_thread_specific<std::vector<Entry>> rows;
     Progress progress("sorting rows", graph.indices.size(), "entries");
@@ -125,6 +126,7 @@ class ValuedRows {
       graph.indices[begin + i] = row[i].neighbor;
       if (!graph.weights.empty()) graph.weights[begin + i] = row[i].weight;
       if (!graph.times.empty()) graph.times[begin + i] = row[i].time;
+      if (!graph.edges.empty()) graph.edges[begin + i] = row[i].edge;
     }
   }
 
@@ -138,6 +140,7 @@ class ValuedRows {
       move_row(graph.indices, from, filled[v], out);
       move_row(graph.weights, from, filled[v], out);
       move_row(graph.times, from, filled[v], out);
+      move_row(graph.edges, from, filled[v], out);
       out += filled[v];
     }
     graph.indptr.back() = out;
@@ -145,6 +148,7 @@ class ValuedRows {
     cut(graph.indices);
     cut(graph.weights);
     cut(graph.times);
+    cut(graph.edges);
   }
 
   const std::uint64_t num_nodes_;
@@ -156,15 +160,28 @@ class ValuedRows {
 }  // namespace
 
 CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::vector<NodeId> destinations,
-                    EdgeDirections directions, EdgeValues values, Repeats repeats) {
+                    EdgeDirections directions, const EdgeValues& values, Repeats repeats) {
   const auto fits = [&](const auto& items) { return items.empty() || items.size() == sources.size(); };
   require(sources.size() == destinations.size(), "an edge has two ends");
   require(fits(values.weights) && fits(values.times), "every edge has a weight and a time, or none has");
-  if (values.weights.empty() && values.times.empty() && repeats == Repeats::kFirst)
+  const RawFeatures& features = values.features;
+  require(features.dim == 0 || features.num_rows() == sources.size(), "every edge has features, or none has");
+  if (values.weights.empty() && values.times.empty() && features.dim == 0 && repeats == Repeats::kFirst)
     return build_csr(num_nodes, std::move(sources), std::move(destinations), directions);
   if (sources.size() >= std::numeric_limits<std::uint32_t>::max())
-    fail(ErrorKind::kUsage, "2^32 - 1 edges or more, of which none can have a weight or a time");
+    fail(ErrorKind::kUsage, "2^32 - 1 edges or more, of which none can have a weight, a time or features");
   return ValuedRows(num_nodes, sources, destinations, values).build(directions, repeats);
+}
+
+std::vector<std::byte> edge_rows_of(const RawFeatures& features, const CsrArrays& graph, const MemoryLimit& memory) {
+  const std::size_t row_bytes = static_cast<std::size_t>(features.dim) * size_of(features.type);
+  memory.check(graph.edges.size() * row_bytes, "features of edges");
+  std::vector<std::byte> rows(graph.edges.size() * row_bytes);
+  oneapi::tbb::parallel_for(Range(0, graph.edges.size(), kGrainEdges), [&](const Range& range) {
+    for (std::size_t e = range.begin(); e < range.end(); ++e)
+      std::copy_n(features.rows.data() + graph.edges[e] * row_bytes, row_bytes, rows.data() + e * row_bytes);
+  });
+  return rows;
 }
 
 }  // namespace salient

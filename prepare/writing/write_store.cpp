@@ -55,6 +55,7 @@ void write_all_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWr
   const std::uint64_t num_nodes = dataset.num_nodes();
   const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
                               dataset.graph.entries.num_bytes() + dataset.feature_bytes() +
+                              dataset.edge_features.num_rows * dataset.edge_features.row_bytes +
                               dataset.label_table().num_nodes() * dataset.label_type().row_bytes();
   Progress progress("writing", total, "bytes");
   using enum ArrayPart;
@@ -70,6 +71,13 @@ void write_all_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWr
   store.write_lines(kVocabularyFile, origin.vocabulary);
 }
 
+void set_edge_features(const RawFeatures& rows, Dataset& dataset) {
+  if (rows.dim == 0) return;
+  dataset.edge_feature_dim = rows.dim;
+  dataset.edge_feature_type = rows.type;
+  dataset.edge_features = {rows.rows.data(), rows.num_rows(), dataset.edge_feature_shape().row_bytes()};
+}
+
 }  // namespace
 
 WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
@@ -81,7 +89,8 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   const bool makes_features = options.make_features.kind != MadeFeatures::kNone;
   if (makes_features && graph.features.dim > 0)
     fail(ErrorKind::kUsage, graph.source_path + ": has features already, none are made");
-  say_losses(graph.features.losses, graph.features.file, graph.features.column_names);
+  for (const RawFeatures* features : {&graph.features, &graph.edge_values.features})
+    say_losses(features->losses, features->file, features->column_names);
   say_what_is_no_utf8(graph);
   const std::uint64_t edges_read = graph.sources.size();
   const std::uint64_t entry_bytes = sizeof(NodeId) + (graph.edge_values.weights.empty() ? 0 : sizeof(float)) +
@@ -91,10 +100,16 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
                      graph.source_path);
   if (has_classes && graph.labels.empty()) graph.labels.assign(graph.num_nodes, -1);
   const Repeats repeats = graph.repeats_or_default();
+  RawFeatures of_edges;
   const CsrArrays arrays = arena_of(options.num_threads).execute([&] {
-    return build_csr(graph.num_nodes, std::move(graph.sources), std::move(graph.destinations),
-                     graph.symmetrise ? EdgeDirections::kBoth : EdgeDirections::kAsGiven, std::move(graph.edge_values),
-                     repeats);
+    const EdgeValues values = std::exchange(graph.edge_values, {});
+    CsrArrays built = build_csr(graph.num_nodes, std::move(graph.sources), std::move(graph.destinations),
+                                graph.symmetrise ? EdgeDirections::kBoth : EdgeDirections::kAsGiven, values, repeats);
+    if (values.features.dim == 0) return built;
+    of_edges = {.type = values.features.type, .dim = values.features.dim};
+    of_edges.rows = edge_rows_of(values.features, built, graph.memory);
+    built.edges = {};
+    return built;
   });
   if (makes_features)
     graph.features = arena_of(options.num_threads).execute([&] {
@@ -111,6 +126,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   dataset.graph = arrays.view();
   dataset.has_edge_weights = !arrays.weights.empty();
   dataset.has_edge_times = !arrays.times.empty();
+  set_edge_features(of_edges, dataset);
   dataset.feature_origin =
       makes_features ? origin_of(options.make_features, graph.rng_seed) : std::move(graph.feature_origin);
   StoreOrigin origin = origin_of(graph);

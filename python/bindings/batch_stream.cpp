@@ -35,6 +35,7 @@ std::shared_ptr<const Dataset> with_times(std::shared_ptr<const Dataset> data, s
 LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph, std::span<const RowTable> type_rows) {
   return {.rule = options.rule,
           .time = options.time,
+          .entries = options.entries,
           .num_workers = options.num_workers,
           .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost,
                    .type_rows = type_rows,

@@ -32,6 +32,7 @@ struct StreamOptions {
   SamplingRule rule{};
   std::optional<TimeRule> time{};          ///< as LoaderOptions::time
   std::vector<std::int64_t> node_times{};  ///< [V] instead of the data set's; empty: those
+  EntryParts entries{};                    ///< as LoaderOptions::entries
   int num_workers = 1;                     ///< 0 = the caller's thread
   int num_ahead = 2;                       ///< batches that wait for the consumer, at least 1
   bool has_features_on_device = false;     ///< x is not written

@@ -121,6 +121,12 @@ void bind_arrays(nb::class_<OpenDataset>& type) {
     const auto times = self.p->data->graph.entries.times;
     return array_of(times.data(), {times.size()}, self.h, nb::dtype<std::int64_t>());
   });
+  type.def("edge_features", [](Self self) {
+    const Dataset& data = *self.p->data;
+    return array_of(data.edge_features.data,
+                    {data.edge_features.num_rows, static_cast<std::size_t>(data.edge_feature_dim)}, self.h,
+                    dtype_of(data.edge_feature_type));
+  });
   type.def("node_times", array_method(&Dataset::node_times));
   type.def("labels", array_method(&Dataset::labels));
   type.def("multi_labels", array_method(&Dataset::multi_labels));
@@ -144,6 +150,7 @@ void bind_dataset(nb::module_& module) {
   fact("num_edges", [](const Dataset& data) { return data.num_edges(); });
   fact("num_classes", [](const Dataset& data) { return data.num_classes; });
   fact("num_features", [](const Dataset& data) { return data.feature_dim; });
+  fact("num_edge_features", [](const Dataset& data) { return data.edge_feature_dim; });
   fact("is_symmetric", [](const Dataset& data) { return data.is_symmetric; });
   fact("task", [](const Dataset& data) { return name_of(data.task); });
   fact("class_names", [](const Dataset& data) { return data.class_names; });

@@ -90,6 +90,12 @@ class StoreFromArrays {
     graph_.features = sparse_features(matrix, are_halves ? FeatureType::kF16 : FeatureType::kF32, "x", graph_.memory);
   }
 
+  /// @param x  a row for each edge
+  void set_edge_features(const Array<float, 2>& x) {
+    graph_.edge_values.features = {.type = FeatureType::kF32, .dim = static_cast<int>(x.shape(1))};
+    append_feature_rows(graph_.edge_values.features, x.data(), x.size(), "edge_attr");
+  }
+
   void set_classes(const Array<std::int32_t, 1>& y, int num_classes) {
     graph_.labels.assign(y.data(), y.data() + y.size());
     graph_.num_classes = num_classes;
@@ -197,6 +203,7 @@ void bind_store_writer(nb::module_& module) {
       .def("set_float_features", &StoreFromArrays::set_float_features)
       .def("set_half_features", &StoreFromArrays::set_half_features)
       .def("set_sparse_features", &StoreFromArrays::set_sparse_features)
+      .def("set_edge_features", &StoreFromArrays::set_edge_features)
       .def("set_classes", &StoreFromArrays::set_classes)
       .def("set_flags", &StoreFromArrays::set_flags)
       .def("set_targets", &StoreFromArrays::set_targets)

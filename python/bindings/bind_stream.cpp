@@ -95,6 +95,11 @@ void bind_batch(nb::module_& module) {
     }
     return hops;
   });
+  field("entry_parts", [](const StreamedBatch& self) {
+    nb::list hops;
+    for (const HopLayout& hop : self.batch.layout.hops) hops.append(nb::make_tuple(hop.places, hop.edge_x));
+    return hops;
+  });
   bind_typed_parts(batch);
   batch.def("memory", &memory_of);
   batch.def("drop_memory", [](StreamedBatch& self) { self.slab.reset(); });
@@ -180,6 +185,7 @@ void bind_stream(nb::module_& module) {
            [](StreamOptions& self, const Ids& times) {
              self.node_times.assign(times.data(), times.data() + times.size());
            })
+      .def("carry_edges", [](StreamOptions& self) { self.entries = {.places = true, .features = true}; })
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)
       .def_rw("has_features_on_device", &StreamOptions::has_features_on_device);

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from salient_gnn.edge_attr import places_of_edge_index, rows_of
+
 if TYPE_CHECKING:
     from torch_geometric.data import Data
     from typing_extensions import Self
@@ -26,11 +28,14 @@ class Layer:
     Sources are batch.nodes[:num_src], destinations batch.nodes[:num_dst]; so destinations are the first sources.
     """
 
-    def __init__(self, indptr: Tensor, indices: Tensor, num_src: int, num_dst: int) -> None:
+    def __init__(
+        self, indptr: Tensor, indices: Tensor, num_src: int, num_dst: int, edge_attr: Tensor | None = None
+    ) -> None:
         self.indptr = indptr  #: int32 [num_dst + 1]
         self.indices = indices  #: int32 [E]: destination i gets messages from indices[indptr[i]:indptr[i + 1]]
         self.num_src = num_src
         self.num_dst = num_dst
+        self.edge_attr = edge_attr  #: [E, D] in the order of edge_index, of a loader with edge_attr=True; else None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -210,8 +215,9 @@ class Batch(Slab):
                 self._part(indices, torch.int32, num_edges),
                 num_src,
                 num_dst,
+                rows_of(self, hop) if self._facts["edge_attr"] else None,
             )
-            for num_dst, num_src, num_edges, indptr, indices, _ in self._hops
+            for hop, (num_dst, num_src, num_edges, indptr, indices, _) in enumerate(self._hops)
         ]
 
     # What PyG's own NeighborLoader gives: one graph, in which every node samples once, its edges sorted by hop.
@@ -247,15 +253,19 @@ class Batch(Slab):
     @cached_property
     def e_id(self) -> Tensor:
         """int64 [E]: the columns of the data set's edge_index, or of that of PyG's Data, that edge_index was sampled
-        from. Searched for when it is asked for."""
+        from. Searched for when it is asked for; with the loader's edge_attr=True it is there, also of edges with
+        times."""
         own = "e_id" in self._facts["columns"].names
         return self._facts["columns"].take("e_id", self) if own else self.sampled_edges
 
     @cached_property
     def sampled_edges(self) -> Tensor:
         """e_id, but where Data has other ids of edges under this name."""
-        sources, destinations = self.nodes.long()[self.edge_index].cpu()
-        entries = self._facts["dataset"].entries_of(sources, destinations)
+        if self._facts["edge_attr"]:
+            entries = places_of_edge_index(self).cpu()
+        else:
+            sources, destinations = self.nodes.long()[self.edge_index].cpu()
+            entries = self._facts["dataset"].entries_of(sources, destinations)
         return self._facts["columns"].edge_ids(entries).to(self.device)
 
     def to_pyg(self) -> Data:

@@ -17,6 +17,7 @@ from torch import Tensor
 from salient_gnn import _core, _threads
 from salient_gnn._arrays import edges_of, features_of, integer_of, nodes_of, tensor_of
 from salient_gnn._runs import checkpoint_folder, printable, trained_on
+from salient_gnn.edge_attr import set_edge_attr
 from salient_gnn.nodes import MASKS, LabelledNodes, Store, open_core
 from salient_gnn.store_arrays import MOST_NODES, mask_column, set_features, set_y, warn_of_left_out, written
 from salient_gnn.typed_dataset import TypedDataset
@@ -76,6 +77,7 @@ class Dataset(Store, LabelledNodes):
         name: str | None = None,
         force: bool = False,
         fp8: bool = False,
+        edge_attr: Any = None,
     ) -> Dataset:
         """Writes a store to the folder `out`, once, and opens it.
 
@@ -89,6 +91,8 @@ class Dataset(Store, LabelledNodes):
         name         of the data set; else that of the folder
         force        replaces a store that is there
         fp8          stores x in 8 bits a value, with 4 significant ones
+        edge_attr    [M, D] or [M] features of the edges of edge_index, stored as float32; a reverse has those of its
+                     edge. Repeated edges all stay then
         """
         _threads.use_threads()
         edges = edges_of(edge_index)
@@ -98,6 +102,8 @@ class Dataset(Store, LabelledNodes):
         num_nodes = integer_of("num_nodes", num_nodes, 1, MOST_NODES)
         store = _core.StoreFromArrays(name or pathlib.Path(out).name, num_nodes)
         store.set_edges(*(ends.numpy() for ends in edges), symmetric)
+        if edge_attr is not None:
+            set_edge_attr(store, edge_attr, len(edges[0]))
         if features is not None:
             set_features(store, features, num_nodes)
         if y is not None:
@@ -132,8 +138,8 @@ class Dataset(Store, LabelledNodes):
         cls, data: Data | HeteroData, out: StrPath, *, split: int = 0, **options: Any
     ) -> Dataset | TypedDataset:
         """Writes a store from PyG's Data, with its train_mask, val_mask and test_mask; of masks [V, K] takes column
-        `split`. Edges stay as they are, but for weights and features, which a store does not have. The other options
-        are those of from_arrays().
+        `split`. Edges stay as they are, with edge_attr where Data has it, without weights. The other options are those
+        of from_arrays().
 
         Of HeteroData it writes a typed store, as from_typed_arrays() does, whose other options it takes: the target is
         the first type with y, unless target names another.
@@ -147,7 +153,8 @@ class Dataset(Store, LabelledNodes):
             mask = getattr(data, name, None)
             if mask is not None:
                 options.setdefault(part, mask_column(tensor_of(mask, name), name, split))
-        used = {"x", "y", "edge_index", "num_nodes", *MASKS.values()}
+        used = {"x", "y", "edge_index", "num_nodes", "edge_attr", *MASKS.values()}
+        options.setdefault("edge_attr", getattr(data, "edge_attr", None))
         warn_of_left_out((name for name in names_in(data) if name not in used), stacklevel=2)
         options.setdefault("num_nodes", data.num_nodes)
         return cls.from_arrays(out, edge_index, data.x, data.y, **options)
@@ -227,6 +234,15 @@ class Dataset(Store, LabelledNodes):
     def edge_times(self) -> Tensor | None:
         """int64 [E] in the order of `indices`, by which each row ascends; None where edges have no times."""
         return torch.from_dlpack(self._core.edge_times()) if self._core.has_edge_times else None
+
+    @property
+    def edge_attr(self) -> Tensor | None:
+        """[E, D] float16 or float32, features of edges in the order of `indices`; None where edges have none."""
+        return torch.from_dlpack(self._core.edge_features()) if self._core.num_edge_features > 0 else None
+
+    def edge_attr_facts(self, dtype: torch.dtype | None) -> tuple[int, torch.dtype, torch.dtype | None]:
+        """For batches: columns, the type in the store, and that which is wanted."""
+        return self._core.num_edge_features, torch.from_dlpack(self._core.edge_features()).dtype, dtype
 
     @property
     def node_times(self) -> Tensor | None:

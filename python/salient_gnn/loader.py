@@ -19,6 +19,8 @@ from salient_gnn._arrays import integer_of, nodes_of, refuse_first, texts_of
 from salient_gnn.batch import Batch
 from salient_gnn.columns import StoreColumns, columns_of
 from salient_gnn.dataset import Dataset
+from salient_gnn.edge_attr import NAME as EDGE_ATTR
+from salient_gnn.edge_attr import asked_for as edge_attr_asked_for
 from salient_gnn.keywords import KEYWORDS, own_keywords
 from salient_gnn.nodes import Nodes
 from salient_gnn.pinning import pinning_of
@@ -71,6 +73,8 @@ class NeighborLoader:
     dtype         of batch.x; None = as stored, without a conversion
     y_of          what batch.y is of: "seeds", or all "nodes" of the batch, as PyG has it. None = "nodes" where a loader
                   is called by PyG's names or with Data, else "seeds"
+    edge_attr     True, or "edge_attr": batches have the features of the store's edges, as batch.edge_attr and
+                  layer.edge_attr, in the same dtype. Batches of PyG's Data have its own without
     transform     is called with each batch.to_pyg(), and the loop gets what it returns
     features      "host": workers gather rows. "device": the GPU does, from a copy of all rows that it holds, of a typed
                   graph of those that are dense. "auto": "device" if they take at most half of the GPU's free memory
@@ -99,6 +103,7 @@ class NeighborLoader:
         input_time: Tensor | Sequence[int] | None = None,
         dtype: torch.dtype | None = torch.float32,
         y_of: str | None = None,
+        edge_attr: bool | str | None = None,
         transform: Callable[[Any], Any] | None = None,
         features: str = "auto",
         sampler: str | None = "auto",
@@ -124,6 +129,9 @@ class NeighborLoader:
         self.workers = len(os.sched_getaffinity(0)) if workers is None else integer_of("workers", workers, 0, 1024)
         asked = _asked(self.dataset, nodes)
         self._core = asked.core
+        self._has_edge_attr = edge_attr_asked_for(edge_attr, self._core, columns)
+        if self._has_edge_attr:
+            columns.names += (EDGE_ATTR,)
         self._order = _core.EpochOrder()
         self._order.set_nodes(asked.seeds.numpy())
         self._order.batch_size = batch_size
@@ -147,13 +155,15 @@ class NeighborLoader:
         self._arguments = dict(
             dataset=self.data, nodes=asked.nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
             shuffle=shuffle, seed=seed, replace=replace, draw=draw, time_rule=own["time_rule"], time_window=time_window,
-            time_strategy=own["time_strategy"], input_time=input_time, dtype=dtype, y_of=y_of, transform=transform,
+            time_strategy=own["time_strategy"], input_time=input_time, dtype=dtype, y_of=y_of, edge_attr=edge_attr,
+            transform=transform,
             features=features, sampler=sampler, rank=rank, world_size=world_size, workers=workers, drop_last=drop_last,
         )  # fmt: skip
         self._facts = {
             **asked.facts,
             "dtype": dtype,
             "features": resident,
+            "edge_attr": self.dataset.edge_attr_facts(dtype) if self._has_edge_attr else None,
             "columns": columns,
             "has_own_y": is_of_data,
             "y_of": y_of,
@@ -180,6 +190,8 @@ class NeighborLoader:
             obstacle = "sparse features stay on the host"
         elif what == "sampler" and self._core.has_edge_times:
             obstacle = "its edges are in the order of their times"
+        elif what == "sampler" and self._has_edge_attr:
+            obstacle = "batches with edge_attr are sampled by the host"
         elif what == "sampler" and not _core.has_cuda:
             obstacle = "this salient_gnn was built without CUDA"
         if wanted == "device" and obstacle:
@@ -196,6 +208,8 @@ class NeighborLoader:
         options = _core.StreamOptions()
         options.rule, options.num_workers = rule, self.workers
         options.has_features_on_device = self.features_on == "device"
+        if self._has_edge_attr:
+            options.carry_edges()
         if self._time is not None:
             self._time.apply_to(options)
         graph = self.dataset.graph_on(self.device) if self.sampler_on == "device" else None

@@ -21,6 +21,7 @@ from salient_gnn.batch import Layer
 from salient_gnn.run_module import RunModule
 from salient_gnn.typed_models import KINDS, TypedModel
 
+_GINS = ("gin", "gine")
 _REDUCTIONS = {"mean": "mean", "sum": "sum", "add": "sum"}
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32}
 
@@ -67,10 +68,11 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
     """The model of a run directory, in evaluation mode; needs torch_geometric.
 
     Its forward takes (x, layers) with the layers of a Batch, and returns the logits of the seeds; or (x, edge_index) of
-    a whole graph, and returns the logits of all nodes. Of a regression they are values in the targets' unit. Models
-    that weigh edges by whole degrees (gcn's symmetric norm, gin's scaled sums) take whole graphs alone. Its class_names
-    and column_names are those of the data set that it was trained on, or empty where that has none; of another one it
-    takes what Dataset.seen_by_run(run) gives.
+    a whole graph, and returns the logits of all nodes. A model that reads features of edges takes (x, layers) of a
+    loader with edge_attr=True, or (x, edge_index, edge_attr). Of a regression they are values in the targets' unit.
+    Models that weigh edges by whole degrees (gcn's symmetric norm, gin's scaled sums) take whole graphs alone. Its
+    class_names and column_names are those of the data set that it was trained on, or empty where that has none; of
+    another one it takes what Dataset.seen_by_run(run) gives.
 
     Of a typed graph it is a TypedModel: its forward takes (x_dict, edge_index_dict) of a whole graph, or with n_id_dict
     those of a batch, and returns the logits of each type's nodes.
@@ -118,7 +120,7 @@ class TrainedModel(RunModule):
 
     def _make_stack(self, widths: list[int]) -> None:
         config, hidden, layers = self.config, self.config["hidden_dim"], self.config["num_layers"]
-        reads_out = config["jk"] != "none" or self.kind == "gin"
+        reads_out = config["jk"] != "none" or self.kind in _GINS
         num_hidden = layers if reads_out else layers - 1
         pairs = list(zip(widths, [*widths[1:-1], hidden if reads_out else widths[-1]]))
         self.convs = nn.ModuleList(self._conv(*pair, i < num_hidden) for i, pair in enumerate(pairs))
@@ -127,7 +129,7 @@ class TrainedModel(RunModule):
             nn.Identity() if a == b else nn.Linear(a, b) for a, b in pairs[:num_hidden] if config["residual"]
         )
         read_out = hidden * layers if config["jk"] == "cat" else hidden
-        if self.kind == "gin":
+        if self.kind in _GINS:
             self.lin1, self.lin2 = nn.Linear(read_out, hidden), nn.Linear(hidden, widths[-1])
         elif reads_out:
             self.lin = nn.Linear(read_out, widths[-1])
@@ -148,35 +150,40 @@ class TrainedModel(RunModule):
         from torch_geometric import nn as pyg
 
         heads = self.config["heads"] if is_hidden else 1
+        edge_dim = self.config.get("edge_dim")
         if self.kind == "sage":
             return pyg.SAGEConv(width_in, width_out, aggr=self.config["aggr"], bias=False)
         if self.kind == "gat":
-            return pyg.GATConv(width_in, width_out // heads, heads=heads, bias=False)
+            return pyg.GATConv(width_in, width_out // heads, heads=heads, bias=False, edge_dim=edge_dim)
         if self.kind == "gatv2":
-            return pyg.GATv2Conv(width_in, width_out // heads, heads=heads)
+            return pyg.GATv2Conv(width_in, width_out // heads, heads=heads, edge_dim=edge_dim)
         if self.kind == "transformer":
-            return pyg.TransformerConv(width_in, width_out // heads, heads=heads)
+            return pyg.TransformerConv(width_in, width_out // heads, heads=heads, edge_dim=edge_dim)
         if self.kind == "gcn":
             return pyg.GCNConv(width_in, width_out, normalize=self.config.get("gcn_norm", "row") == "symmetric")
-        if self.kind == "gin":
+        if self.kind in _GINS:
             first, second = nn.Linear(width_in, width_out), nn.Linear(width_out, width_out)
-            return pyg.GINConv(nn.Sequential(first, nn.BatchNorm1d(width_out), nn.ReLU(), second))
+            network = nn.Sequential(first, nn.BatchNorm1d(width_out), nn.ReLU(), second)
+            return pyg.GINConv(network) if self.kind == "gin" else pyg.GINEConv(network, edge_dim=edge_dim)
         raise ValueError(f"model: '{self.kind}' is not known to this version")
 
-    def forward(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> Tensor:
-        return self._in_units(self.outputs(x, graph))
+    def forward(self, x: Tensor, graph: Tensor | Sequence[Layer], edge_attr: Tensor | None = None) -> Tensor:
+        return self._in_units(self.outputs(x, graph, edge_attr))
 
-    def outputs(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> Tensor:
+    def outputs(self, x: Tensor, graph: Tensor | Sequence[Layer], edge_attr: Tensor | None = None) -> Tensor:
         """forward(), but of a regression in units of the targets' deviations, from their means on: for training."""
         if x.dim() != 2 or x.shape[1] != self.config["in_dim"]:
             raise ValueError(f"x: has shape {list(x.shape)}, and the model was trained on [N, {self.config['in_dim']}]")
-        layers = self._layers_of(x, graph)
+        layers, edge_attrs = self._layers_of(x, graph), self._edge_attrs_of(graph, edge_attr)
         x = x.to(next(self.parameters()).dtype)
         if self.kind == "sage-ri":
             return self._sage_ri(x, layers)
         num_seeds, collected = layers[-1][1], []
         for i, (conv, (edges, num_dst)) in enumerate(zip(self.convs, layers)):
-            h = self._convolve(conv, x, edges, num_dst)
+            if edge_attrs is None:
+                h = self._convolve(conv, x, edges, num_dst)
+            else:
+                h = conv((x, x[:num_dst]), edges, edge_attr=edge_attrs[i].to(x.dtype))
             if i < len(self.norms):
                 if len(self.res_linears) > 0:
                     h = h + self.res_linears[i](x[:num_dst])
@@ -184,7 +191,7 @@ class TrainedModel(RunModule):
             x = h
             collected.append(x[:num_seeds])
         jumped = self._jumped(collected)
-        if self.kind == "gin":
+        if self.kind in _GINS:
             return self.lin2(self.lin1(jumped).relu())
         return self.lin(jumped) if hasattr(self, "lin") else jumped
 
@@ -196,6 +203,18 @@ class TrainedModel(RunModule):
         if len(graph) != self.config["num_layers"]:
             raise ValueError(f"{len(graph)} layers for a model of {self.config['num_layers']}; a fanout for each")
         return [(layer.edge_index, layer.num_dst) for layer in graph]
+
+    def _edge_attrs_of(self, graph: Tensor | Sequence[Layer], edge_attr: Tensor | None) -> list[Tensor] | None:
+        """Of each layer; None of a model that reads none."""
+        width, num_layers = self.config.get("edge_dim"), self.config["num_layers"]
+        if width is None:
+            return None
+        found = [edge_attr] * num_layers if isinstance(graph, Tensor) else [layer.edge_attr for layer in graph]
+        for rows in found:
+            if rows is None or rows.dim() != 2 or rows.shape[1] != width:
+                raise ValueError(f"this {self.kind} reads {width} features of each edge: edge_attr of the whole graph, "
+                                 "or layers of a loader with edge_attr=True")  # fmt: skip
+        return found
 
     def _convolve(self, conv: nn.Module, x: Tensor, edges: Tensor, num_dst: int) -> Tensor:
         if self.kind != "gcn":

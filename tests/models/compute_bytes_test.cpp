@@ -30,7 +30,7 @@ TEST(ComputeBytes, OfSparseRowsHasNothingAsWideAsThey) {
     return compute_bytes(options, kMfg, Gradients::kAll, InputKind::kSparse);
   };
   for (const auto& [kind, name] : names_of(ModelKind{})) {
-    if (is_typed(kind)) continue;
+    if (is_typed(kind) || kind == ModelKind::kGine) continue;
     ModelOptions options = sage(5);
     options.kind = kind;
     EXPECT_EQ(bytes(options, 60'000) - bytes(options, 10'000), kFloat * 2 * 50'000 * 8)
@@ -39,6 +39,9 @@ TEST(ComputeBytes, OfSparseRowsHasNothingAsWideAsThey) {
   ModelOptions largest = sage(5);
   largest.aggr = Aggregation::kMax;
   EXPECT_GT(bytes(largest, 60'000) - bytes(largest, 10'000), kFloat * 300 * 50'000) << "dense rows";
+  ModelOptions with_edges = sage(5);
+  with_edges.kind = ModelKind::kGine, with_edges.edge_dim = 3;
+  EXPECT_GT(bytes(with_edges, 60'000) - bytes(with_edges, 10'000), kFloat * 300 * 50'000) << "dense rows";
 }
 
 TEST(ComputeBytes, GrowsWithManyClassesAsLogitsAndLossDo) {
@@ -69,6 +72,7 @@ TEST(ComputeBytes, OfEveryModelGrowWithTheBatchAndWithTraining) {
   for (const auto& [kind, name] : names_of(ModelKind{})) {
     ModelOptions options = sage(5);
     options.kind = kind;
+    options.edge_dim = test::edge_dim_of(kind);
     if (is_typed(kind)) options.types = test::small_types();
     const std::int64_t trained = compute_bytes(options, kMfg, Gradients::kAll);
     EXPECT_GT(trained, compute_bytes(options, kMfg, Gradients::kNone)) << name;
@@ -78,6 +82,20 @@ TEST(ComputeBytes, OfEveryModelGrowWithTheBatchAndWithTraining) {
     EXPECT_GE(compute_bytes(options, kMfg, Gradients::kAll), trained) << name;
   }
   EXPECT_EQ(compute_bytes(sage(5), {}, Gradients::kAll), 0);
+}
+
+TEST(ComputeBytes, GrowWithFeaturesOfEdges) {
+  MfgShape more = kMfg;
+  more.hops[0].num_edges += 1000;
+  for (const ModelKind kind : {ModelKind::kGat, ModelKind::kGatv2, ModelKind::kTransformer}) {
+    ModelOptions options = sage(5);
+    options.kind = kind;
+    const auto of_entries = [&](int edge_dim) {
+      options.edge_dim = edge_dim;
+      return compute_bytes(options, more, Gradients::kAll) - compute_bytes(options, kMfg, Gradients::kAll);
+    };
+    EXPECT_GT(of_entries(3), of_entries(0) + 1000 * kFloat * 8) << name_of(kind) << ": a mapped row for each, at least";
+  }
 }
 
 /// As measured on the models' operators when the counts were fitted; a list that changes shows here.

@@ -23,6 +23,7 @@ namespace {
 ModelOptions small(ModelKind kind) {
   ModelOptions options;
   options.kind = kind, options.in_dim = 6, options.hidden_dim = 8, options.num_classes = 3, options.num_layers = 2;
+  options.edge_dim = test::edge_dim_of(kind);
   if (is_typed(kind)) options.types = test::small_types();
   return options;
 }
@@ -142,7 +143,7 @@ TEST(Degrees, AreReadByTheModelsWhoseOptionsSaySo) {
           forward();
         num_reading += model->reads_degrees() ? 1 : 0;
       }
-  EXPECT_EQ(num_reading, 2) << "gcn and gin, one variant each";
+  EXPECT_EQ(num_reading, 3) << "gcn, gin and gine, one variant each";
 }
 
 /// One convolution as the first layer of a model whose result are the logits.

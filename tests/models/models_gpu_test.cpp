@@ -20,6 +20,7 @@ namespace {
 
 ModelOptions options_of(ModelKind kind) {
   ModelOptions options{.kind = kind, .in_dim = 24, .hidden_dim = 32, .num_classes = 5};
+  options.edge_dim = test::edge_dim_of(kind);
   if (is_typed(kind)) options.types = test::small_types(/*scale=*/100);
   return options;
 }
@@ -59,6 +60,11 @@ TEST(ModelsOnDevice, TrainAsOnTheHost) {
   const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
   for (const auto& [kind, name] : names_of(ModelKind{}))
     expect_trains_as_on_the_host(options_of(kind), std::string(name));
+  for (const ModelKind kind : {ModelKind::kGat, ModelKind::kGatv2, ModelKind::kTransformer}) {
+    ModelOptions options = options_of(kind);
+    options.edge_dim = test::kEdgeDim, options.heads = 4;
+    expect_trains_as_on_the_host(options, name_of(kind) + " with features of edges");
+  }
 }
 
 TEST(ModelsOnDevice, TrainOnSparseRowsAsOnTheHost) {

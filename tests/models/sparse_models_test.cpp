@@ -20,6 +20,7 @@ ModelOptions options_of(ModelKind kind) {
   ModelOptions options;
   options.kind = kind, options.in_dim = kInDim, options.hidden_dim = 8, options.num_classes = 3;
   options.num_layers = 2;
+  options.edge_dim = test::edge_dim_of(kind);
   return options;
 }
 

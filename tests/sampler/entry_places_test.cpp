@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "sampler/batch_sampler.h"
+#include "sampler/excluding_sampler.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/temporal_sampler.h"
 #include "tests/support/graphs.h"
@@ -76,6 +77,33 @@ TEST(EntryPlaces, AreThoseOfTheKeptEntriesByEveryDraw) {
           seeds.resize(seeds.size() / 3);  // reuse after a larger batch
         }
       }
+}
+
+TEST(EntryPlaces, AreThoseOfWhatIsNotExcludedByEveryDraw) {
+  const TimedGraph graph = timed_graph(2000, 20);
+  Exclusions excluded;
+  for (NodeId node = 0; node < 2000; node += 2)
+    for (std::uint32_t place = node % 3; place < graph.view().degree(node); place += 3) excluded.add(node, place);
+  excluded.finish();
+  ASSERT_GT(excluded.num_entries(), 1000U);
+  for (const auto& [draw, name] : names_of(Draw{})) {
+    SCOPED_TRACE(name);
+    ExcludingSampler plain(graph.view(), {{4, 50}, draw}), sampler(graph.view(), {{4, 50}, draw});
+    sampler.record_places();
+    Mfg expected, mfg;
+    plain.sample(every_third(2000), {1, 2, 3}, excluded, expected);
+    sampler.sample(every_third(2000), {1, 2, 3}, excluded, mfg);
+    ASSERT_EQ(without_places(mfg), expected);
+    for (const MfgHop& hop : mfg.hops) {
+      expect_places(graph.view(), mfg, hop, draw == Draw::kWithReplacement,
+                    [&](std::size_t i) { return mfg.nodes[i]; });
+      for (std::size_t i = 0; i + 1 < hop.indptr.size(); ++i)
+        for (auto e = static_cast<std::size_t>(hop.indptr[i]); e < static_cast<std::size_t>(hop.indptr[i + 1]); ++e) {
+          const auto in_row = static_cast<std::uint32_t>(hop.places[e] - graph.indptr[mfg.nodes[i]]);
+          ASSERT_FALSE(std::ranges::count(excluded.of(mfg.nodes[i]), in_row)) << "an excluded entry";
+        }
+    }
+  }
 }
 
 TEST(EntryPlaces, AreThoseOfThePastByEveryRule) {

@@ -52,6 +52,9 @@ void expect_all_arrays(const Dataset& original) {
   EXPECT_EQ(copy.features.num_rows, original.features.num_rows);
   EXPECT_EQ(copy.features.row_bytes, original.features.row_bytes);
   EXPECT_EQ(copy.features.fp8_scale, original.features.fp8_scale);
+  EXPECT_EQ(copy.edge_features.data, original.edge_features.data);
+  EXPECT_EQ(copy.edge_features.num_rows, original.edge_features.num_rows);
+  EXPECT_EQ(copy.edge_features.row_bytes, original.edge_features.row_bytes);
 }
 
 TEST(DatasetArrays, TheListHasEveryArray) {
@@ -65,6 +68,8 @@ TEST(DatasetArrays, TheListHasEveryArray) {
   timed.node_times = times;
   expect_all_arrays(timed);
 
+  expect_all_arrays(test::with_edge_features(test::generated_dataset(50, 4, 7), 3));
+
   const std::vector<float> targets(50 * 3, 0.5F);
   Dataset values = test::generated_dataset(50, 4, 7);
   values.task = Task::kRegression;
@@ -76,6 +81,7 @@ TEST(DatasetArrays, TheListHasEveryArray) {
 
 TEST(DatasetArrays, ShapesAreThoseOfTheBytes) {
   for (const Dataset& dataset : {test::generated_dataset(50, 4, 7), test::sparse_twins(50, 4, 16).sparse,
+                                 test::with_edge_features(test::generated_dataset(50, 4, 7), 3),
                                  test::generated_dataset(50, 4, 7, FeatureType::kF16, /*num_labels=*/3)}) {
     visit_arrays(dataset, graph_size_of(dataset), [](const DatasetArray& array, const auto& items) {
       std::size_t bytes = item_bytes(array.stored);

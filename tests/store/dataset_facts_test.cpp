@@ -27,6 +27,8 @@ DatasetFacts unusual_facts() {
           .has_edge_weights = true,
           .has_edge_times = true,
           .has_node_times = true,
+          .edge_feature_dim = 4,
+          .edge_feature_type = FeatureType::kF32,
           .types = {.node_types = {{.name = "a", .count = 2, .features = kShape}, {.name = "b", .count = 1}},
                     .relations = {{.src = 0, .dst = 1, .name = "r", .num_entries = 2},
                                   {.src = 1, .dst = 0, .name = "rev_r", .num_entries = 2, .reverse_of = 0}}},
@@ -48,7 +50,7 @@ TEST(DatasetFacts, TheListHasEveryField) {
         if (name == other) fact = value;
     });
   });
-  EXPECT_EQ(num_facts, 18u);
+  EXPECT_EQ(num_facts, 20u);
   EXPECT_EQ(copy, original);
 }
 
@@ -70,9 +72,9 @@ TEST(DatasetFacts, TheManifestHasThemAll) {
   manifest.column_names.clear();
   manifest.target_scales.clear();  // measured when the store is opened
   manifest.num_nodes = 2;
-  for (const char* name :
-       {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy", "feature_begin.npy",
-        "feature_columns.npy", "feature_values.npy", "edge_weights.npy", "edge_time.npy", "node_times.npy"})
+  for (const char* name : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy",
+                           "feature_begin.npy", "feature_columns.npy", "feature_values.npy", "edge_weights.npy",
+                           "edge_time.npy", "node_times.npy", "edge_features.npy"})
     manifest.files[name] = {};
   EXPECT_EQ(parse_manifest(manifest_text(manifest), "FILE"), manifest);
   for (const char* name : {"feature_begin.npy", "feature_columns.npy", "feature_values.npy"})

@@ -11,6 +11,7 @@
 
 #include "models/batch_view.h"
 #include "tests/support/hops.h"
+#include "tests/support/small_types.h"
 
 namespace salient::test {
 
@@ -31,13 +32,22 @@ inline at::Tensor made_up_degrees(std::int64_t num_nodes) {
   return at::stack({nodes * 7 % 11 + 6, nodes % 2}, 1).to(at::kInt).contiguous();
 }
 
+/// [entries, kEdgeDim]
+inline at::Tensor random_edge_features(const HopView& hop, std::uint32_t seed) {
+  const std::int64_t num_entries = hop.indices.numel();
+  return at::tensor(random_values(num_entries * kEdgeDim, seed + 100)).view({num_entries, kEdgeDim});
+}
+
 /// One hop per entry of `num_nodes` but the last, outermost first: {40, 12, 5} is two hops onto 5 seeds.
 inline BatchView random_batch(const std::vector<std::int64_t>& num_nodes, std::int64_t in_dim, std::int64_t num_classes,
                               std::uint32_t seed) {
   BatchView batch;
   for (std::size_t i = 0; i + 1 < num_nodes.size(); ++i)
     batch.hops.push_back(view_of(random_hop(num_nodes[i + 1], num_nodes[i], 5, seed + static_cast<std::uint32_t>(i))));
-  for (HopView& hop : batch.hops) hop.degrees = made_up_degrees(hop.num_src);
+  for (HopView& hop : batch.hops) {
+    hop.degrees = made_up_degrees(hop.num_src);
+    hop.edge_x = random_edge_features(hop, seed);
+  }
   batch.x = at::tensor(random_values(num_nodes.front() * in_dim, seed)).view({num_nodes.front(), in_dim});
   batch.y = at::arange(num_nodes.back()).remainder(num_classes).to(at::kInt);
   batch.nodes = at::arange(num_nodes.front(), at::kInt);
@@ -69,6 +79,7 @@ inline BatchView to(const BatchView& batch, at::Device device) {
   for (const HopView& hop : batch.hops) {
     moved.hops.push_back({hop.num_dst, hop.num_src, hop.indptr.to(device), hop.indices.to(device),
                           hop.degrees.defined() ? hop.degrees.to(device) : at::Tensor()});
+    if (hop.edge_x.defined()) moved.hops.back().edge_x = hop.edge_x.to(device);
     if (hop.typed) moved.hops.back().typed = to(*hop.typed, device);
   }
   for (const TypeRows& type : batch.types) moved.types.push_back({type.rows.to(device), to(type.x, device)});

@@ -1,10 +1,13 @@
 // tests/support/datasets.h - data sets made in memory: a generated graph with features that name their node.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/philox.h"
@@ -65,6 +68,24 @@ inline std::vector<NodeId> all_nodes(const Dataset& dataset) {
   std::vector<NodeId> nodes(dataset.num_nodes());
   std::iota(nodes.begin(), nodes.end(), NodeId{0});
   return nodes;
+}
+
+/// The same with features of edges: waves, rows of f32.
+inline Dataset with_edge_features(Dataset dataset, int dim) {
+  struct Storage {
+    std::shared_ptr<const void> rest{};
+    std::vector<float> rows{};
+  };
+  const auto storage = std::make_shared<Storage>();
+  storage->rest = dataset.storage;
+  for (std::size_t i = 0; i < dataset.graph.indices.size() * static_cast<std::size_t>(dim); ++i)
+    storage->rows.push_back(std::sin(static_cast<float>(i * i % 1013)));
+  dataset.edge_feature_dim = dim;
+  dataset.edge_feature_type = FeatureType::kF32;
+  dataset.edge_features = {std::as_bytes(std::span(storage->rows)).data(), dataset.graph.indices.size(),
+                           dataset.edge_feature_shape().row_bytes()};
+  dataset.storage = storage;
+  return dataset;
 }
 
 }  // namespace salient::test

@@ -15,7 +15,8 @@ void for_each_model(Check check) {
     for (const auto& [norm, norm_name] : names_of(NormKind{}))
       for (const auto& [jk, jk_name] : names_of(JumpingKnowledge{}))
         for (const bool residual : {false, true})
-          for (const bool is_other : {false, true})  // aggregation, norm of gcn, sum of gin, bases; width of the input
+          for (const bool is_other :
+               {false, true})  // aggregation, norm of gcn, sum of gin, bases, edges; width of the input
             for (const int num_layers : {1, 2, 3}) {
               ModelOptions options{.kind = kind,
                                    .in_dim = is_other ? 12 : 7,
@@ -25,6 +26,7 @@ void for_each_model(Check check) {
                                    .norm = norm,
                                    .residual = residual,
                                    .jk = jk};
+              options.edge_dim = kind == ModelKind::kTransformer && is_other ? kEdgeDim : edge_dim_of(kind);
               if (is_typed(kind)) options.types = small_types();
               if (kind == ModelKind::kRgcn) (is_other ? options.blocks : options.bases) = num_layers > 1 ? 3 : 0;
               if (has_attention(kind)) options.heads = is_other ? 1 : 3;

@@ -63,13 +63,14 @@ inline Dataset typed_dataset(FeatureType type) {
       /*num_threads=*/1);
 }
 
-/// Every model, and "MODEL/NORM/residual|plain/JK/HEADS" for choices that change what layers and heads read. "gcn-row"
-/// and "gin-scaled" are the other kind of sum.
+/// Every model; "gat-edges" and others with features of edges; "MODEL/NORM/residual|plain/JK/HEADS" for choices that
+/// change what layers and heads read. "gcn-row" and "gin-scaled" are the other kind of sum.
 inline std::vector<std::string> model_variants() {
   std::vector<std::string> variants;
   for (const auto& [kind, name] : names_of(ModelKind{})) variants.emplace_back(name);
   variants.insert(variants.end(), {"sage/batch/residual/cat/1", "gat/layer/residual/max/4", "gin/none/plain/cat/1",
-                                   "gcn-row", "gin-scaled", "rgat/layer/residual/cat/4", "hgt/none/plain/max/4"});
+                                   "gcn-row", "gin-scaled", "gat-edges", "gatv2-edges", "transformer-edges",
+                                   "rgat/layer/residual/cat/4", "hgt/none/plain/max/4"});
   return variants;
 }
 
@@ -79,6 +80,8 @@ inline std::string name_of_variant(std::string name) {
   return name;
 }
 
+inline bool has_edges(const std::string& variant) { return variant == "gine" || variant.ends_with("-edges"); }
+
 /// Of three layers, 16 wide; widths of a data set are not known.
 inline ModelOptions options_of_variant(const std::string& variant) {
   std::vector<std::string> parts{""};
@@ -87,7 +90,8 @@ inline ModelOptions options_of_variant(const std::string& variant) {
   if (parts[0] == "gcn-row") options.gcn_norm = GcnNorm::kRow;
   if (parts[0] == "gin-scaled") options.gin_sum = GinSum::kScaled;
   const bool is_model = value_named<ModelKind>(parts[0]).has_value();
-  options.kind = value_named<ModelKind>(is_model ? parts[0] : parts[0].substr(0, 3)).value();
+  options.kind = value_named<ModelKind>(is_model ? parts[0] : parts[0].substr(0, parts[0].find('-'))).value();
+  if (!has_edges(parts[0])) options.edge_features = EdgeFeatures::kNone;
   if (parts.size() == 5) {
     options.norm = value_named<NormKind>(parts[1]).value();
     options.residual = parts[2] == "residual";
@@ -100,8 +104,9 @@ inline ModelOptions options_of_variant(const std::string& variant) {
 
 /// What a model of this kind takes: dataset_with_small_features() or typed_dataset().
 inline Dataset dataset_for(const std::string& variant, FeatureType type) {
-  return is_typed(options_of_variant(variant).kind) ? typed_dataset(type)
-                                                    : dataset_with_small_features(400, 6, 7, type);
+  if (is_typed(options_of_variant(variant).kind)) return typed_dataset(type);
+  Dataset dataset = dataset_with_small_features(400, 6, 7, type);
+  return has_edges(variant) ? with_edge_features(std::move(dataset), 3) : std::move(dataset);
 }
 
 /// Of a typed graph those of the target type.
@@ -119,7 +124,9 @@ inline std::shared_ptr<Model> model_with_history(const std::string& variant, con
   const auto model = make_model(fitted_to(options, dataset));
   const at::NoGradGuard no_gradients;
   const SamplingRule rule{{3, 3, 3}};
-  BatchLoader loader(dataset, {.rule = rule, .degrees = degrees_for(model->reads_degrees())});
+  BatchLoader loader(dataset, {.rule = rule,
+                               .degrees = degrees_for(model->reads_degrees()),
+                               .entries = {.features = model->reads_edge_features()}});
   loader.start({{.key = {1, 0, 0}, .seeds = dataset.train.first(50)},
                 {.key = {1, 0, 1}, .seeds = dataset.train.subspan(50, 50)}});
   while (const Batch* batch = loader.next()) {
@@ -154,10 +161,13 @@ inline ComputeDevice on_the_cpu() { return ComputeDevice::choose(DeviceKind::kCp
 inline Found sampled_by(const SamplingRule& rule, Model& model, const Dataset& dataset, std::span<const NodeId> nodes,
                         int layer = 0, const ComputeDevice& device = on_the_cpu(), const ResidentView& data = {}) {
   const auto comm = make_self_communicator();
-  LoaderPredictions predictions(
-      dataset,
-      {.rule = rule, .degrees = degrees_for(model.reads_degrees()), .to_device = device.is_cuda(), .data = data},
-      device);
+  LoaderPredictions predictions(dataset,
+                                {.rule = rule,
+                                 .degrees = degrees_for(model.reads_degrees()),
+                                 .entries = {.features = model.reads_edge_features()},
+                                 .to_device = device.is_cuda(),
+                                 .data = data},
+                                device);
   return collect(layer, [&](const OnRound& on_round) {
     return sampled_inference({model, device, *comm}, predictions, nodes, {.batch_size = 64}, on_round);
   });

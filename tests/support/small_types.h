@@ -9,8 +9,15 @@
 #include <vector>
 
 #include "models/describe/graph_types.h"
+#include "models/describe/model_options.h"
 
 namespace salient::test {
+
+/// Columns of the features of edges that generated batches have.
+inline constexpr int kEdgeDim = 3;
+
+/// ModelOptions::edge_dim of a model that cannot do without.
+inline int edge_dim_of(ModelKind kind) { return kind == ModelKind::kGine ? kEdgeDim : 0; }
 
 /// Three types of other widths, one of them without features, and one that nothing is joined to; a relation within a
 /// type, two between the same types, one that never has entries, and a type that none leads to.

@@ -39,6 +39,15 @@ const Dataset& small() {
   return dataset;
 }
 
+const Dataset& with_edges() {
+  static const Dataset dataset = [] {
+    Dataset made = small();
+    made.edge_feature_dim = 3;
+    return made;
+  }();
+  return dataset;
+}
+
 struct Case {
   std::string rule;
   Purpose purpose;
@@ -73,6 +82,8 @@ std::vector<Case> cases() {
       {"neighbours are drawn by time", kTraining, [](Q q) { q.spec.time.emplace(); }},
       {"links are predicted", kTraining, [](Q q) { q.spec.is_of_links = true; }},
       {"links are predicted", kExact, [](Q q) { q.spec.is_of_links = true; }},
+      {"the model reads features of edges", kTraining, [](Q q) { q.spec.model.kind = ModelKind::kGat; },
+       "the model reads features of edges", with_edges()},
       {"features are partitioned", kExact, [](Q q) { q.exact.is_partitioned = true; }},
       {"a place for layers' results is asked for", kExact, [](Q q) { q.exact.has_place = true; }},
       {"layers' results in f32 are asked for", kExact, [](Q q) { q.exact.is_f32 = true; }},
@@ -172,9 +183,10 @@ TEST(StepRules, KnowWhichModelsHaveResidentBatches) {
     return plan_batches(question).why;
   };
   for (const auto& [kind, name] : names_of(ModelKind{}))
-    EXPECT_EQ(why(kind, 512), is_typed(kind)                    ? "the graph has several relations"
-                              : kind == ModelKind::kTransformer ? "the model has no resident step"
-                                                                : "")
+    EXPECT_EQ(why(kind, 512), is_typed(kind) ? "the graph has several relations"
+                              : kind == ModelKind::kTransformer || kind == ModelKind::kGine
+                                  ? "the model has no resident step"
+                                  : "")
         << name;
   EXPECT_EQ(why(ModelKind{names_of(ModelKind{}).size()}, 512), "the model has no resident step")
       << "of a kind that is added without one";
@@ -189,7 +201,7 @@ TEST(StepRules, KnowWhatOfAModelNoStepComputes) {
     return plan_batches(question).why;
   };
   for (const auto& [kind, name] : names_of(ModelKind{})) {
-    if (kind == ModelKind::kTransformer || is_typed(kind)) continue;
+    if (kind == ModelKind::kTransformer || kind == ModelKind::kGine || is_typed(kind)) continue;
     EXPECT_EQ(why({.kind = kind, .hidden_dim = 100}), "the width of the hidden layers is not a multiple of 8") << name;
     if (kind == ModelKind::kSageRi) continue;
     EXPECT_EQ(why({.kind = kind, .residual = true}), "") << name;

@@ -32,7 +32,7 @@ TEST(Describe, ParametersAreThoseOfTheBuiltModels) {
     EXPECT_EQ(num_parameters(describe(options)), size) << name;
     ++num_compared;
   });
-  EXPECT_EQ(num_compared, 10 * 3 * 3 * 2 * 2 * 3 + 2 * 3);
+  EXPECT_EQ(num_compared, 11 * 3 * 3 * 2 * 2 * 3 + 2 * 3);
 }
 
 /// [num_dst, num_src]: how often each source is an entry of each destination's row, of that of one relation if given.
@@ -109,10 +109,20 @@ class Computed {
     return placed(value(lookup.weight).index_select(0, batch_.nodes.index_select(0, of_type) - first));
   }
 
+  /// Each entry's mapped features, and its row.
+  at::Tensor edges(const std::string& weight) const { return hop().edge_x.mm(value(weight).t()); }
+  at::Tensor row_of_entries() const { return at::repeat_interleave(hop().indptr.diff().to(at::kLong)); }
+  at::Tensor sum_of_entries(const at::Tensor& entries) const {
+    return at::zeros({num_rows(), entries.size(1)}).index_add(0, row_of_entries(), entries);
+  }
+
   at::Tensor compute(const Aggregate& aggregate) {
     const at::Tensor counts = entries_of(hop(), op_->relation), x = whole_input(0).narrow(0, 0, hop().num_src),
                      self = input();
-    const at::Tensor kept = counts.sum(1, true), sum = counts.mm(x);
+    at::Tensor kept = counts.sum(1, true), sum = counts.mm(x);
+    if (!aggregate.edge_weight.empty())
+      sum = sum_of_entries(
+          (x.index_select(0, hop().indices) + edges(aggregate.edge_weight) + value(aggregate.edge_bias)).relu());
     if (aggregate.kind == SumKind::kMean) return sum / kept.clamp_min(1);
     const at::Tensor all = hop().degrees.select(1, 0).to(at::kFloat);
     const at::Tensor degree = all.narrow(0, 0, num_rows()).unsqueeze(1), share = degree / kept.clamp_min(1);
@@ -136,6 +146,7 @@ class Computed {
 
   at::Tensor compute(const Attend& attend) {
     if (attend.kind == AttentionKind::kHgt) return compute_hgt(attend);
+    if (!attend.edge_weight.empty()) return compute_of_edges(attend);
     at::Tensor counts = entries_of(hop(), op_->relation);
     const bool is_of_relation = attend.kind == AttentionKind::kRelationGat;
     if (attend.kind != AttentionKind::kDot && !is_of_relation) counts.diagonal().fill_(1);  // a row itself once
@@ -161,6 +172,20 @@ class Computed {
     const at::Tensor out =
         at::einsum("ijh,jhc->ihc", {weights / weights.sum(1, true).clamp_min(1e-30), z}).reshape({num_rows(), -1});
     return attend.bias.empty() ? out : out + value(attend.bias);
+  }
+
+  /// kDot, entry by entry.
+  at::Tensor compute_of_edges(const Attend& attend) {
+    const std::int64_t channels = op_->width / attend.heads;
+    const auto by_head = [&](const at::Tensor& x) { return x.view({x.size(0), attend.heads, channels}); };
+    const at::Tensor of_edges = edges(attend.edge_weight);
+    const auto of_entries = [&](std::size_t i) {
+      return by_head(whole_input(i).index_select(0, hop().indices) + of_edges);
+    };
+    const at::Tensor queries = by_head(whole_input(0)).index_select(0, row_of_entries());
+    const at::Tensor weights = ((queries * of_entries(1)).sum(2) / std::sqrt(static_cast<double>(channels))).exp();
+    const at::Tensor sums = sum_of_entries((of_entries(2) * weights.unsqueeze(2)).reshape({-1, op_->width}));
+    return (by_head(sums) / sum_of_entries(weights).clamp_min(1e-30).unsqueeze(2)).reshape({num_rows(), -1});
   }
 
   /// As models/hgt.h has it: keys and values are mapped by each relation.

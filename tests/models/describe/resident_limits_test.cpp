@@ -19,7 +19,7 @@ std::string obstacle_by_options(const ModelOptions& model) {
   const bool has_hidden = model.num_layers > 1 || has_jk || model.kind == ModelKind::kGin;
   const bool has_options = has_hidden && (model.norm != NormKind::kNone || model.residual || has_jk);
   if (is_typed(model.kind)) return "the graph has several relations";
-  if (model.kind == ModelKind::kTransformer) return "the model has no resident step";
+  if (model.kind == ModelKind::kTransformer || model.kind == ModelKind::kGine) return "the model has no resident step";
   if (model.num_layers > 8) return "the model has more than 8 layers";
   if ((has_hidden || model.kind != ModelKind::kSage) && model.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";

@@ -47,6 +47,7 @@ class Golden {
       batch.hops.push_back(
           {indptr.numel() - 1, tensor(hop + ".num_src").item<int>(), indptr, tensor(hop + ".indices")});
       HopView& view = batch.hops.back();
+      if (file_.view().find(hop + ".edge_x") != nullptr) view.edge_x = tensor(hop + ".edge_x");
       if (file_.view().find("degrees") != nullptr) view.degrees = tensor("degrees").narrow(0, 0, view.num_src);
     }
     return batch;
@@ -86,6 +87,7 @@ class Golden {
     if (has("gin_sum")) options.gin_sum = value_named<GinSum>(text("gin_sum")).value();
     if (has("jk")) options.jk = value_named<JumpingKnowledge>(text("jk")).value();
     if (has("bases")) options.bases = number("bases");
+    if (has("edge_dim")) options.edge_dim = number("edge_dim");
     if (has("blocks")) options.blocks = number("blocks");
     options.types = types();
     if (!is_typed()) options.in_dim = static_cast<int>(tensor("x").size(1));
@@ -132,8 +134,10 @@ INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
                          ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri", "gcn",
                                            "gcn_row", "gin_scaled", "sage_max", "gatv2", "gatv2_heads",
                                            "sage_layer_norm", "gat_batch_norm", "gin_residual", "transformer",
-                                           "transformer_heads", "rgcn", "rgcn_bases", "rgcn_blocks", "rsage",
-                                           "rsage_batch_norm", "rgat", "rgat_heads", "hgt", "hgt_heads"));
+                                           "transformer_heads", "gat_edges", "gatv2_edges", "gatv2_edges_f16",
+                                           "transformer_edges", "gine", "gine_residual", "rgcn", "rgcn_bases",
+                                           "rgcn_blocks", "rsage", "rsage_batch_norm", "rgat", "rgat_heads", "hgt",
+                                           "hgt_heads"));
 
 }  // namespace
 }  // namespace salient

@@ -30,7 +30,7 @@ def basic_model(name, dims, options):
     norm = {"none": None, "layer": torch.nn.LayerNorm(dims[1]), "batch": torch.nn.BatchNorm1d(dims[1])}[options["norm"]]
     common = dict(in_channels=dims[0], hidden_channels=dims[1], num_layers=len(dims) - 1, out_channels=dims[-1],
                   norm=norm, jk=None if options["jk"] == "none" else options["jk"])
-    if options["residual"]:
+    if options["residual"] or "edge_dim" in options:
         return None
     if name == "gcn" and options["gcn_norm"] == "symmetric":
         return torch_geometric.nn.GCN(**common)
@@ -73,6 +73,8 @@ def check(folder, name):
     options = {"norm": metadata["norm"], "residual": metadata["residual"] == "True", "jk": metadata["jk"]}
     if metadata["model"] in ("gat", "gatv2", "transformer"):
         options["heads"] = int(metadata["heads"])
+    if int(metadata["edge_dim"]) > 0:
+        options["edge_dim"] = int(metadata["edge_dim"])
     own = {"sage": "aggr", "gcn": "gcn_norm", "gin": "gin_sum"}.get(metadata["model"])
     if own:
         options[own] = metadata[own]
@@ -80,11 +82,12 @@ def check(folder, name):
     model = make_golden.MODELS[metadata["model"]](dims, **({} if metadata["model"] == "sage-ri" else options))
     model.load_state_dict(state, strict=True)
     model.eval()
-    hops = []
+    hops, edges = [], [batch[f"hop.{i}.edge_x"] for i in range(len(dims) - 1)] if "edge_dim" in options else None
     for i in range(len(dims) - 1):
         indptr, indices = batch[f"hop.{i}.indptr"].long(), batch[f"hop.{i}.indices"].long()
         hops.append((len(indptr) - 1, None, indptr, indices))
-    error = (model(batch["x"], hops) - batch["logits"]).abs().max().item()
+    logits = model(batch["x"], hops) if edges is None else model(batch["x"], hops, edges)
+    error = (logits - batch["logits"]).abs().max().item()
     print(f"{name}: logits differ by at most {error:.1e}")
     basic = basic_model(metadata["model"], dims, options)
     if basic is None:

@@ -23,12 +23,15 @@ GraphTypes types_for(ModelKind kind) {
 
 void write_model(const std::string& name, ModelOptions options, const std::filesystem::path& folder) {
   if (is_typed(options.kind)) options.types = types_for(options.kind);
+  if (options.edge_dim == 0) options.edge_dim = test::edge_dim_of(options.kind);
   options.in_dim = kInDim, options.hidden_dim = kHidden, options.num_classes = kClasses;
   const auto model = make_model(options);
   model->eval();
   const bool has_types = is_typed(options.kind);
   BatchView batch = test::batch_for(options, {60, 60}, 1);
   batch.hops.assign(3, has_types ? batch.hops[0] : test::whole_graph_view_of(test::random_hop(60, 60, 5, 1)));
+  if (options.edge_dim > 0)
+    for (HopView& hop : batch.hops) hop.edge_x = test::random_edge_features(hop, 1);
   NamedTensors tensors{{"logits", model->forward(batch, {1, 0, batch.nodes})}, {"nodes", batch.nodes}};
   if (!has_types) tensors.emplace_back("x", batch.x.dense());
   for (std::size_t t = 0; t < batch.types.size(); ++t) {
@@ -39,6 +42,7 @@ void write_model(const std::string& name, ModelOptions options, const std::files
     const std::string hop = "hop." + std::to_string(i);
     tensors.emplace_back(hop + ".indptr", batch.hops[i].indptr);
     tensors.emplace_back(hop + ".indices", batch.hops[i].indices);
+    if (options.edge_dim > 0) tensors.emplace_back(hop + ".edge_x", batch.hops[i].edge_x);
   }
   TensorMetadata dims{{"dims", "10,16,16,4"},
                       {"model", name_of(options.kind)},
@@ -49,6 +53,7 @@ void write_model(const std::string& name, ModelOptions options, const std::files
                       {"gcn_norm", name_of(options.gcn_norm)},
                       {"gin_sum", name_of(options.gin_sum)},
                       {"heads", std::to_string(options.heads)},
+                      {"edge_dim", std::to_string(options.edge_dim)},
                       {"bases", std::to_string(options.bases)},
                       {"blocks", std::to_string(options.blocks)}};
   if (has_types) test::add_text_of(options.types, dims);
@@ -65,6 +70,11 @@ void write_models(const std::filesystem::path& folder) {
   write_model("gat-heads", {.kind = kGat, .norm = NormKind::kBatch, .jk = kMax, .heads = 4}, folder);
   write_model("gatv2-heads", {.kind = kGatv2, .norm = NormKind::kLayer, .jk = kCat, .heads = 4}, folder);
   write_model("transformer-heads", {.kind = kTransformer, .residual = true, .jk = kCat, .heads = 4}, folder);
+  for (const ModelKind kind : {kGat, kGatv2, kTransformer})
+    write_model(name_of(kind) + "-edges", {.kind = kind, .edge_dim = test::kEdgeDim, .heads = 4}, folder);
+  write_model("gine-residual",
+              {.kind = kGine, .norm = NormKind::kLayer, .residual = true, .jk = kCat, .edge_dim = test::kEdgeDim},
+              folder);
   write_model("rgcn-bases", {.kind = kRgcn, .norm = NormKind::kLayer, .jk = kMax, .bases = 3}, folder);
   write_model("rgcn-blocks", {.kind = kRgcn, .residual = true, .blocks = 4}, folder);
   write_model("rgat-heads", {.kind = kRgat, .norm = NormKind::kBatch, .jk = kCat, .heads = 4}, folder);

@@ -218,6 +218,32 @@ TEST_F(OgbImporterTest, WithoutNodeFeaturesTheyAreTheMeanOfTheEdges) {
   expect_bad_file("raw/edge-feat.csv.gz", "1,1\n1,1\n1,1\n1,1\n", "edge-feat.csv.gz: has more than the 3 lines");
 }
 
+TEST_F(OgbImporterTest, FeaturesOfEdgesAreKeptWhereAskedFor) {
+  put_csv();
+  put("raw/edge-feat.csv.gz", "1,10\n2,30\n6,20\n");
+  const OgbOptions keep{.raw = root_, .feature_type = FeatureType::kF32, .keeps_edge_features = true};
+  const auto kept_of = [](const RawGraph& graph) {
+    const RawFeatures& features = graph.edge_values.features;
+    EXPECT_EQ(features.dim, 2);
+    const auto* const values = reinterpret_cast<const float*>(features.rows.data());
+    return std::vector<float>(values, values + features.rows.size() / sizeof(float));
+  };
+  const std::vector<float> expected{1, 10, 2, 30, 6, 20};
+  const RawGraph beside = import_ogb(keep);
+  EXPECT_EQ(kept_of(beside), expected);
+  EXPECT_EQ(floats_of(beside), floats_of(import())) << "nodes have their own";
+  EXPECT_EQ(import().edge_values.features.dim, 0);
+  const std::uint64_t with_nodes = ogb_memory_bytes(keep);
+  EXPECT_GT(with_nodes, ogb_memory_bytes({.raw = root_, .feature_type = FeatureType::kF32}));
+  std::filesystem::remove(root_ / "raw/node-feat.csv.gz");
+  const RawGraph means = import_ogb(keep);
+  EXPECT_EQ(kept_of(means), expected);
+  EXPECT_EQ(floats_of(means), floats_of(import())) << "nodes have the means of edges";
+  put_binary(good_edges_, good_features_, good_labels_);
+  std::filesystem::remove(root_ / "raw/edge.csv.gz");
+  EXPECT_COMPLAINT((void)import_ogb(keep), ErrorKind::kUsage, "features of edges are kept of sets in the CSV layout");
+}
+
 TEST_F(OgbImporterTest, ManyBlocksGiveWhatOneThreadGives) {
   put_csv();
   std::string edges, features, labels;

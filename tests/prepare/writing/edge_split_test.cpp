@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -97,6 +98,26 @@ TEST(EdgeSplit, SizesAreThoseOfTheFractionsAndFollowTheSeed) {
   EXPECT_EQ(again.links, graph.links);
   split_edges(other, {0.8, 0.1, 0.1});
   EXPECT_NE(other.links, graph.links);
+}
+
+TEST(EdgeSplit, EdgesThatStayKeepTheirFeatures) {
+  RawGraph graph = random_graph(100, 2000, true, 3);
+  RawFeatures& features = graph.edge_values.features;
+  features.type = FeatureType::kF32;
+  features.dim = 2;
+  for (std::size_t e = 0; e < graph.sources.size(); ++e) {
+    const std::array row{static_cast<float>(graph.sources[e]), static_cast<float>(graph.destinations[e])};
+    const auto* const bytes = reinterpret_cast<const std::byte*>(row.data());
+    features.rows.insert(features.rows.end(), bytes, bytes + sizeof(row));
+  }
+  split_edges(graph, {0.5, 0.2, 0.3});
+  ASSERT_EQ(features.num_rows(), graph.sources.size());
+  ASSERT_LT(graph.sources.size(), 1500U);
+  const auto* const rows = reinterpret_cast<const float*>(features.rows.data());
+  for (std::size_t e = 0; e < graph.sources.size(); ++e) {
+    ASSERT_EQ(rows[2 * e], static_cast<float>(graph.sources[e]));
+    ASSERT_EQ(rows[2 * e + 1], static_cast<float>(graph.destinations[e]));
+  }
 }
 
 TEST(EdgeSplit, RefusesWhatHasNoLinks) {

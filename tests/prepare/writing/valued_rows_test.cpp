@@ -87,6 +87,38 @@ TEST(ValuedRows, EqualTheMapForAnyThreadCount) {
           }
 }
 
+TEST(ValuedRows, KnowTheirEdgesWhereThoseHaveFeatures) {
+  for (const bool with_times : {false, true})
+    for (const Repeats repeats : {Repeats::kFirst, Repeats::kKeep})
+      for (const EdgeDirections directions : {EdgeDirections::kAsGiven, EdgeDirections::kBoth}) {
+        Edges edges = random_edges(40, 3000, true, with_times);
+        const CsrArrays plain = build_csr(40, edges.sources, edges.destinations, directions, edges.values, repeats);
+        RawFeatures& features = edges.values.features;
+        features = {.type = FeatureType::kF32, .dim = 2};
+        for (std::uint32_t m = 0; m < 3000; ++m) {
+          const float row[] = {static_cast<float>(m), edges.values.weights[m]};
+          append_feature_rows(features, row, 2, "edges");
+        }
+        const CsrArrays graph = build_csr(40, edges.sources, edges.destinations, directions, edges.values, repeats);
+        EXPECT_EQ(graph.indices, plain.indices);
+        EXPECT_EQ(graph.weights, plain.weights);
+        ASSERT_EQ(graph.edges.size(), graph.indices.size());
+        const std::vector<std::byte> rows = edge_rows_of(features, graph, {});
+        const auto* const values = reinterpret_cast<const float*>(rows.data());
+        for (std::size_t v = 0; v < 40; ++v)
+          for (auto e = static_cast<std::size_t>(graph.indptr[v]); e < static_cast<std::size_t>(graph.indptr[v + 1]);
+               ++e) {
+            const std::uint32_t m = graph.edges[e];
+            const std::pair<NodeId, NodeId> ends{edges.sources[m], edges.destinations[m]};
+            const bool is_reverse =
+                directions == EdgeDirections::kBoth && ends == std::pair(NodeId(v), graph.indices[e]);
+            ASSERT_TRUE(is_reverse || ends == std::pair(graph.indices[e], NodeId(v)));
+            ASSERT_EQ(values[2 * e], static_cast<float>(m));
+            ASSERT_EQ(values[2 * e + 1], graph.weights[e]) << "of one edge";
+          }
+      }
+}
+
 TEST(ValuedRows, RefuseWhatNoRowHolds) {
   const EdgeDirections both = EdgeDirections::kBoth;
   EXPECT_COMPLAINT(build_csr(3, {0, 1}, {1, 0}, both, {}, Repeats::kRefuse), 65,
