@@ -12,12 +12,11 @@
 namespace salient {
 namespace {
 
-std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) {
+std::unique_ptr<SamplerPool> make_device_samplers(const Dataset& dataset, const LoaderOptions& options) {
   if (options.data.graph == nullptr) return nullptr;
-  require(!options.time, "draws by time are on the host");
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
-    samplers.push_back(options.data.graph->make_sampler(options.rule));
+    samplers.push_back(options.data.graph->make_sampler(options.rule, options.time, dataset.node_times));
   return std::make_unique<SamplerPool>(std::move(samplers));
 }
 
@@ -35,7 +34,7 @@ BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options)
 }  // namespace
 
 WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
-    : num_workers_(options.num_workers), device_samplers_(make_device_samplers(options)) {
+    : num_workers_(options.num_workers), device_samplers_(make_device_samplers(dataset, options)) {
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
     if (options.links)
       makers_.push_back(make_link_maker(dataset, options));
