@@ -71,12 +71,10 @@ Dataset graph_of(const TypedBenchOptions& options) {
 /// Whether there are rows of it.
 bool use_gpu(const TypedBenchOptions& options) {
   if (options.device == DeviceKind::kCpu) return false;
-  const bool is_asked_for = options.device == DeviceKind::kCuda, has_draw = has_device_draw(options.draw);
-  require_option(has_draw || !is_asked_for,
-                 "--draw: neighbours are drawn by " + name_of(options.draw) + " on the host alone");
+  const bool is_asked_for = options.device == DeviceKind::kCuda;
   const bool has_gpu = !gpu_name().empty();
   if (is_asked_for && !has_gpu) fail(ErrorKind::kNoDevice, "--device cuda: there is no GPU", Topic::kDevice);
-  return has_draw && has_gpu;
+  return has_gpu;
 }
 
 struct Rates {

@@ -20,12 +20,6 @@
 namespace salient {
 namespace {
 
-/// Samplers on the GPU find a node's loops in ascending rows alone.
-CsrGraph ascending(CsrGraph host) {
-  require(host.entries.times.empty(), "rows of a graph on the GPU ascend by neighbour");
-  return host;
-}
-
 template <class T>
 DeviceArray<T> upload_array(const char* what, std::span<const T> values) {
   auto array = make_device_array<T>(values.size(), "the graph", Topic::kDeviceGraph);
@@ -110,18 +104,36 @@ struct DeviceGraph::Arrays {
   DeviceArray<EdgeOffset> begins{};  // null of a whole graph
   std::unique_ptr<ColdEntries> cold{};
   const SlotTable* slots = nullptr;  // the host's, of a typed graph
+  DeviceArray<float> weights{};      // null of a graph without, as is the next
+  DeviceArray<std::int64_t> times{};
+  bool ascends = true;
+
+  /// A graph without entries has whatever they could have.
+  void take_values(const CsrGraph& host) {
+    const auto& [of_weights, of_times] = host.entries;
+    const std::size_t num_entries = host.indices.size();
+    if (of_weights.size() == num_entries) weights = upload_array("weights of edges to the GPU", of_weights);
+    if (of_times.size() == num_entries) times = upload_array("times of edges to the GPU", of_times);
+    ascends = of_times.empty();
+  }
+  DeviceValuedCsr csr() const {
+    return {{indptr.get(), indices.get(), num_nodes, begins.get()}, weights.get(), times.get(), ascends};
+  }
 };
 
 DeviceGraph::DeviceGraph(CsrGraph host)
-    : arrays_(new Arrays{.indptr = upload_array("row bounds to the GPU", ascending(host).indptr),
+    : arrays_(new Arrays{.indptr = upload_array("row bounds to the GPU", host.indptr),
                          .indices = upload_array("graph to the GPU", host.indices),
                          .num_nodes = host.num_nodes(),
-                         .slots = host.slots}) {}
+                         .slots = host.slots}) {
+  arrays_->take_values(host);
+}
 
 DeviceGraph::DeviceGraph(CsrGraph host, const GraphTiers& tiers) : arrays_(new Arrays{}) {
   Arrays& to = *arrays_;
   require(host.slots == nullptr, "a graph in tiers is a plain one");
-  to.num_nodes = ascending(host).num_nodes();
+  to.num_nodes = host.num_nodes();
+  to.take_values(host);
   to.cold = std::make_unique<ColdEntries>(tiers);
   to.indptr = upload_array("row bounds to the GPU", host.indptr);
   to.indices =
@@ -137,11 +149,15 @@ DeviceGraph::DeviceGraph(CsrGraph host, const GraphTiers& tiers) : arrays_(new A
 DeviceGraph::~DeviceGraph() = default;
 
 DeviceCsr DeviceGraph::csr() const {
-  return {arrays_->indptr.get(), arrays_->indices.get(), arrays_->num_nodes, arrays_->begins.get()};
+  require(arrays_->ascends, "rows of the graph ascend by neighbour");
+  return arrays_->csr();
 }
 
-std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(SamplingRule rule) const {
-  return std::make_unique<DeviceSampler>(csr(), std::move(rule), arrays_->slots);
+std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(SamplingRule rule, const std::optional<TimeRule>& time,
+                                                        std::span<const std::int64_t> node_times) const {
+  std::optional<SeedTimes> times;
+  if (time) times = {*time, node_times};
+  return std::make_unique<DeviceSampler>(arrays_->csr(), std::move(rule), arrays_->slots, times);
 }
 
 }  // namespace salient

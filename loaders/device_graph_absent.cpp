@@ -12,6 +12,9 @@ DeviceGraph::DeviceGraph(CsrGraph) {
 DeviceGraph::DeviceGraph(CsrGraph host, const GraphTiers&) : DeviceGraph(host) {}
 DeviceGraph::~DeviceGraph() = default;
 
-std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(SamplingRule) const { return nullptr; }
+std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(SamplingRule, const std::optional<TimeRule>&,
+                                                        std::span<const std::int64_t>) const {
+  return nullptr;
+}
 
 }  // namespace salient

@@ -97,7 +97,8 @@ std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency&
 /// The whole graph, or the rows of it that batches are expected to read most for their size.
 std::unique_ptr<DeviceGraph> make_graph(const Dataset& dataset, const DataResidency& residency,
                                         const SamplingPlan& plan) {
-  const CsrGraph& graph = dataset.graph;
+  CsrGraph graph = dataset.graph;
+  if (plan.rule.draw != Draw::kWeighted) graph.entries.weights = {};  // nothing reads them
   if (!residency.graph_entries) return std::make_unique<DeviceGraph>(graph);
   const Timer timer;
   const CachePolicy policy = policy_for(plan, residency);

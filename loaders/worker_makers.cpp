@@ -12,21 +12,30 @@
 namespace salient {
 namespace {
 
-std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) {
+std::unique_ptr<SamplerPool> make_device_samplers(const Dataset& dataset, const LoaderOptions& options) {
   if (options.data.graph == nullptr) return nullptr;
-  require(!options.time, "draws by time are on the host");
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
-    samplers.push_back(options.data.graph->make_sampler(options.rule));
+    samplers.push_back(options.data.graph->make_sampler(options.rule, options.time, dataset.node_times));
   return std::make_unique<SamplerPool>(std::move(samplers));
 }
 
-/// Of links: the sampler sees what the batch's own links exclude.
+/// The sampler sees what the batch's own links exclude, or the times of its links.
+std::unique_ptr<BatchSampler> make_link_sampler(const Dataset& dataset, const LoaderOptions& options,
+                                                const LinkSeeds& links) {
+  if (!options.time) return std::make_unique<ExcludingBatchSampler>(dataset.graph, options.rule, links.excluded());
+  if (options.time->order == TimeOrder::kUpTo)
+    fail(ErrorKind::kUsage, "a link is predicted from what was before it: the rule of times is lt, not le");
+  return std::make_unique<TemporalBatchSampler>(dataset.graph, options.rule, *options.time, links.seed_times());
+}
+
 BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options) {
-  require(options.data.graph == nullptr && !options.time && !dataset.types.is_typed(),
+  require(options.data.graph == nullptr && !dataset.types.is_typed(),
           "batches of links are sampled on the host, of plain graphs");
-  auto links = std::make_unique<LinkSeeds>(dataset.graph, options.links->ends, options.links->rule);
-  auto sampler = std::make_unique<ExcludingBatchSampler>(dataset.graph, options.rule, links->excluded());
+  const LinkBatches& of = *options.links;
+  require(options.time.has_value() == !of.times.empty(), "links have times where neighbours are drawn by time");
+  auto links = std::make_unique<LinkSeeds>(dataset.graph, of.ends, of.rule, of.times);
+  std::unique_ptr<BatchSampler> sampler = make_link_sampler(dataset, options, *links);
   BatchMaker maker(dataset, std::move(sampler), options.data, options.row_of, options.degrees);
   maker.take_links(std::move(links));
   return maker;
@@ -35,7 +44,7 @@ BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options)
 }  // namespace
 
 WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
-    : num_workers_(options.num_workers), device_samplers_(make_device_samplers(options)) {
+    : num_workers_(options.num_workers), device_samplers_(make_device_samplers(dataset, options)) {
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
     if (options.links)
       makers_.push_back(make_link_maker(dataset, options));

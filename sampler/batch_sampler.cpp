@@ -54,10 +54,15 @@ TemporalBatchSampler::TemporalBatchSampler(CsrGraph graph, SamplingRule rule, Ti
   require(node_times_.size() == graph.num_nodes(), "every node has a time");
 }
 
+TemporalBatchSampler::TemporalBatchSampler(CsrGraph graph, SamplingRule rule, TimeRule times,
+                                           const std::vector<std::int64_t>& seed_times)
+    : sampler_(graph, std::move(rule), times), given_(&seed_times) {}
+
 const MfgShape& TemporalBatchSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
   seed_times_.clear();
-  for (const NodeId seed : seeds) seed_times_.push_back(node_times_[seed]);
-  sampler_.sample(seeds, seed_times_, key, sample_);
+  if (given_ == nullptr)
+    for (const NodeId seed : seeds) seed_times_.push_back(node_times_[seed]);
+  sampler_.sample(seeds, given_ == nullptr ? seed_times_ : *given_, key, sample_);
   set_shape(sample_.mfg, shape_);
   return shape_;
 }

@@ -93,11 +93,14 @@ class ExcludingBatchSampler final : public BatchSampler {
   MfgShape shape_;
 };
 
-/// The same of what each seed's own time admits. Nodes may be there several times.
+/// The same of what each seed's own time admits. Nodes may be there several times, seeds too where their times are
+/// given.
 class TemporalBatchSampler final : public BatchSampler {
  public:
   /// As TemporalSampler. @param node_times  [V] when each node is a seed; outlives the sampler
   TemporalBatchSampler(CsrGraph graph, SamplingRule rule, TimeRule times, std::span<const std::int64_t> node_times);
+  /// @param seed_times  of the seeds, as it is when a batch is sampled; outlives the sampler
+  TemporalBatchSampler(CsrGraph graph, SamplingRule rule, TimeRule times, const std::vector<std::int64_t>& seed_times);
 
   /// Oracle: reference_temporal_sample().
   const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
@@ -109,6 +112,7 @@ class TemporalBatchSampler final : public BatchSampler {
  private:
   std::span<const std::int64_t> node_times_;
   TemporalSampler sampler_;
+  const std::vector<std::int64_t>* given_ = nullptr;  // null: those of the nodes
   std::vector<std::int64_t> seed_times_;
   TemporalMfg sample_;
   MfgShape shape_;

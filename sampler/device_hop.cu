@@ -8,18 +8,25 @@
 #include "sampler/device_hop.h"
 
 #include "sampler/device_launch.cuh"
-#include "sampler/labor_entries.h"
+#include "sampler/ranked_entries.h"
 
 namespace salient {
 namespace {
 
-constexpr NodeId kFree = 0xFFFFFFFF;  // never an id
+constexpr NodeId kFree = 0xFFFFFFFF;  // never an id, and never an item
 
 // ---- device code -----------------------------------------------------------------------------------------
 
+__global__ void __launch_bounds__(kBlockSize) narrow_kernel(DeviceValuedCsr graph, const NodeId* __restrict__ dst,
+                                                            LocalId num_dst, DeviceTimes times, std::uint32_t most) {
+  for (std::int64_t i = first_index(); i < num_dst; i += index_stride())
+    times.admitted[i] =
+        places_within(graph.times_of(dst[i]), graph.degree(dst[i]), times.bounds[times.of_node[i]], most);
+}
+
 template <class Rows>
 struct CountKept {
-  DeviceCsr graph;
+  DeviceValuedCsr graph;
   Draw draw;
   Rows rows;
   LocalId num_rows;
@@ -27,12 +34,15 @@ struct CountKept {
   __device__ std::int64_t operator()(LocalId i) const {
     if (i >= num_rows) return 0;
     const HopRow row = rows.at(i);
-    return kept_of_row(graph.degree(row.row), row.fanout, draw);
+    const RowPart part = rows.part(graph, i, row);
+    if (draw == Draw::kWeighted)
+      return drawable_of_row(graph.weights_of(row.row) + part.first, part.length, row.fanout);
+    return kept_of_row(part.length, row.fanout, draw);
   }
 };
 
 __global__ void __launch_bounds__(kBlockSize)
-    narrow_kernel(const std::int64_t* __restrict__ offsets, std::int64_t count, LocalId* __restrict__ indptr) {
+    indptr_kernel(const std::int64_t* __restrict__ offsets, std::int64_t count, LocalId* __restrict__ indptr) {
   for (std::int64_t i = first_index(); i < count; i += index_stride()) indptr[i] = static_cast<LocalId>(offsets[i]);
 }
 
@@ -45,7 +55,8 @@ __global__ void __launch_bounds__(kBlockSize)
     const HopRow row = rows.at(static_cast<LocalId>(i));
     if (row.fanout == kAllNeighbors) continue;
     const auto count = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
-    pick_by_number(graph.row(row.row), graph.degree(row.row), count, draw == Draw::kWithReplacement,
+    const RowPart part = rows.part(graph, static_cast<LocalId>(i), row);
+    pick_by_number(graph.row(row.row) + part.first, part.length, count, draw == Draw::kWithReplacement,
                    Draws(key, row.word, row.dst), kept + offsets[i]);
   }
 }
@@ -58,31 +69,72 @@ __global__ void __launch_bounds__(kBlockSize)
   for (std::int64_t e = first_index(); e < num_edges; e += index_stride()) {
     const LocalId i = last_not_above(LocalId{0}, num_rows, e, [offsets](LocalId at) { return offsets[at]; });
     const HopRow row = rows.at(i);
-    if (row.fanout == kAllNeighbors) kept[e] = graph.row(row.row)[e - offsets[i]];
+    if (row.fanout == kAllNeighbors) kept[e] = graph.row(row.row)[rows.part(graph, i, row).first + (e - offsets[i])];
   }
 }
 
-__device__ std::uint32_t find_or_claim(const DeviceIdTable& table, NodeId id) {
+/// Ids that are nodes: a slot has its id.
+struct NodeKeys {
+  const NodeId* dst;
+  const NodeId* kept;
+  LocalId num_dst;
+
+  using Key = NodeId;
+  __device__ Key of(std::int64_t item) const {
+    return item < num_dst ? __ldg(dst + item) : __ldg(kept + (item - num_dst));
+  }
+  __device__ static std::uint32_t hash(Key id) { return id * 0x9E3779B1u; }  // Fibonacci hashing
+  __device__ static NodeId held(Key id, std::int64_t) { return id; }
+  __device__ bool is_held(Key id, NodeId found) const { return found == id; }
+};
+
+/// Ids that are nodes at times: a slot has an item that has its id.
+struct TimedKeys {
+  NodeKeys nodes;
+  const std::uint32_t* of_node;
+  const std::uint32_t* of_entry;
+
+  using Key = std::uint64_t;
+  __device__ Key of(std::int64_t item) const {
+    const std::uint32_t time = item < nodes.num_dst ? __ldg(of_node + item) : __ldg(of_entry + (item - nodes.num_dst));
+    return std::uint64_t{time} << 32 | nodes.of(item);
+  }
+  __device__ static std::uint32_t hash(Key id) { return static_cast<std::uint32_t>((id * 0x9E3779B97F4A7C15u) >> 32); }
+  __device__ static NodeId held(Key, std::int64_t item) { return static_cast<NodeId>(item); }
+  __device__ bool is_held(Key id, NodeId found) const { return of(found) == id; }
+};
+
+template <class Keys>
+__device__ std::uint32_t find_or_claim(const DeviceIdTable& table, const Keys& keys, std::int64_t item) {
   const std::uint32_t mask = static_cast<std::uint32_t>((std::uint64_t{1} << table.log_size) - 1);
-  std::uint32_t at = (id * 0x9E3779B1u) >> (32 - table.log_size);  // Fibonacci hashing
+  const auto id = keys.of(item);
+  std::uint32_t at = Keys::hash(id) >> (32 - table.log_size);
   for (;; at = (at + 1) & mask) {
     NodeId* const slot = &table.slots[at].id;
     NodeId found = *const_cast<volatile NodeId*>(slot);
-    if (found == kFree) found = atomicCAS(slot, kFree, id);
-    if (found == kFree || found == id) return at;
+    if (found == kFree) found = atomicCAS(slot, kFree, Keys::held(id, item));
+    if (found == kFree || keys.is_held(id, found)) return at;
   }
 }
 
-__global__ void __launch_bounds__(kBlockSize)
-    claim_kernel(const NodeId* __restrict__ dst, LocalId num_dst, const NodeId* __restrict__ kept,
-                 std::int64_t num_items, DeviceIdTable table, std::uint32_t* __restrict__ slot_of) {
+template <class Keys>
+__global__ void __launch_bounds__(kBlockSize) claim_kernel(Keys keys, LocalId num_dst, std::int64_t num_items,
+                                                           DeviceIdTable table, std::uint32_t* __restrict__ slot_of) {
   for (std::int64_t item = first_index(); item < num_items; item += index_stride()) {
-    const std::uint32_t at = find_or_claim(table, item < num_dst ? dst[item] : kept[item - num_dst]);
+    const std::uint32_t at = find_or_claim(table, keys, item);
     std::uint32_t* const number = &table.slots[at].number;
     // It only falls, so a stale value costs an atomic and nothing else.
     if (*const_cast<volatile std::uint32_t*>(number) > item) atomicMin(number, static_cast<std::uint32_t>(item));
     if (item >= num_dst) slot_of[item - num_dst] = at;
   }
+}
+
+/// An entry is seen at the time of its row's destination.
+__global__ void __launch_bounds__(kBlockSize)
+    time_entries_kernel(const std::int64_t* __restrict__ offsets, LocalId num_dst, LocalId num_edges,
+                        const std::uint32_t* __restrict__ of_node, std::uint32_t* __restrict__ of_entry) {
+  for (std::int64_t e = first_index(); e < num_edges; e += index_stride())
+    of_entry[e] = of_node[last_not_above(LocalId{0}, num_dst, e, [offsets](LocalId at) { return offsets[at]; })];
 }
 
 struct IsNewId {
@@ -118,6 +170,13 @@ __global__ void __launch_bounds__(kBlockSize)
     nodes[number] = kept[e];
     table.slots[slot_of[e]].number = static_cast<std::uint32_t>(number);
   }
+}
+
+__global__ void __launch_bounds__(kBlockSize)
+    append_times_kernel(LocalId num_dst, const std::uint32_t* __restrict__ of_entry, const LocalId* __restrict__ rank,
+                        LocalId num_edges, std::uint32_t* __restrict__ of_node) {
+  for (std::int64_t e = first_index(); e < num_edges; e += index_stride())
+    if (rank[e] != rank[e + 1]) of_node[num_dst + rank[e]] = of_entry[e];
 }
 
 /// The same, and the rows of new nodes. Single parameters, see above.
@@ -172,19 +231,25 @@ void number_all(const DeviceHop& hop, LocalId* indices, cudaStream_t stream) {
 
 }  // namespace
 
-void scan_kept(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, DeviceBuffer<std::byte>& scratch,
-               cudaStream_t stream) {
+void narrow_rows(const DeviceValuedCsr& graph, const HopRule& rule, const DeviceHop& hop, cudaStream_t stream) {
+  const auto most = static_cast<std::uint32_t>(rule.keeps_last ? rule.fanout : kAllNeighbors);  // that: no limit
+  launch(hop.num_dst, stream, narrow_kernel, graph, hop.dst, hop.num_dst, hop.times, most);
+}
+
+void scan_kept(const DeviceValuedCsr& graph, const HopRule& rule, const DeviceHop& hop,
+               DeviceBuffer<std::byte>& scratch, cudaStream_t stream) {
   with_rows(rule, hop, [&]<class Rows>(const Rows& rows) {
     exclusive_sum(CountKept<Rows>{graph, rule.draw, rows, hop.num_rows}, hop.num_rows + 1, hop.offsets, scratch,
                   stream);
   });
 }
 
-void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, LocalId* indptr,
+void pick_entries(const DeviceValuedCsr& graph, const HopRule& rule, const DeviceHop& hop, LocalId* indptr,
                   cudaStream_t stream) {
   const std::int64_t num_offsets = std::int64_t{hop.num_rows} + 1;
-  launch(num_offsets, stream, narrow_kernel, hop.offsets, num_offsets, indptr);
-  if (rule.draw == Draw::kLabor && rule.whole != WholeRows::kAll) return pick_labor_entries(graph, rule, hop, stream);
+  launch(num_offsets, stream, indptr_kernel, hop.offsets, num_offsets, indptr);
+  if (rule.draw == Draw::kWeighted || (rule.draw == Draw::kLabor && rule.whole != WholeRows::kAll))
+    return pick_ranked_entries(graph, rule, hop, stream);
   with_rows(rule, hop, [&]<class Rows>(const Rows& rows) {
     if (rule.whole != WholeRows::kAll)
       launch(hop.num_rows, stream, pick_kernel<Rows>, graph, rule.key, rule.draw, rows, hop.num_rows, hop.offsets,
@@ -197,7 +262,14 @@ void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& 
 
 void claim_slots(const DeviceHop& hop, cudaStream_t stream) {
   const std::int64_t num_items = std::int64_t{hop.num_dst} + hop.num_edges;
-  launch(num_items, stream, claim_kernel, hop.dst, hop.num_dst, hop.kept, num_items, hop.table, hop.slot_of);
+  const NodeKeys nodes{hop.dst, hop.kept, hop.num_dst};
+  const DeviceTimes& times = hop.times;
+  if (!times.are_seen())
+    return launch(num_items, stream, claim_kernel<NodeKeys>, nodes, hop.num_dst, num_items, hop.table, hop.slot_of);
+  launch(hop.num_edges, stream, time_entries_kernel, hop.offsets, hop.num_dst, hop.num_edges, times.of_node,
+         times.of_entry);
+  launch(num_items, stream, claim_kernel<TimedKeys>, TimedKeys{nodes, times.of_node, times.of_entry}, hop.num_dst,
+         num_items, hop.table, hop.slot_of);
 }
 
 void rank_new_ids(const DeviceHop& hop, DeviceBuffer<std::byte>& scratch, cudaStream_t stream) {
@@ -212,6 +284,9 @@ void rank_new_ids(const DeviceHop& hop, const DeviceSlots& slots, DeviceBuffer<s
 void number_entries(const DeviceHop& hop, NodeId* nodes, LocalId* indices, cudaStream_t stream) {
   launch(hop.num_edges, stream, append_kernel, hop.num_dst, hop.kept, hop.slot_of, hop.rank, hop.num_edges, hop.table,
          nodes);
+  if (hop.times.are_seen())
+    launch(hop.num_edges, stream, append_times_kernel, hop.num_dst, hop.times.of_entry, hop.rank, hop.num_edges,
+           hop.times.of_node);
   number_all(hop, indices, stream);
 }
 

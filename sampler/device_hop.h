@@ -31,6 +31,7 @@ struct HopRule {
   std::uint32_t hop = 0;         ///< 0 = the seeds' own
   const int* fanouts = nullptr;  ///< of a typed graph: device memory, of each relation
   WholeRows whole{};             ///< by its fanouts
+  bool keeps_last = false;       ///< of the entries that a time admits, those at the end of the row
 };
 
 /// Open addressing, a power of two of slots, at most half of them in use. All bits set = free.
@@ -43,6 +44,16 @@ struct DeviceIdTable {
   int log_size = 0;  ///< in [1, 32]
 };
 
+/// Of a batch whose nodes are seen at times, each by its number among the times of the seeds. All null: they are not.
+struct DeviceTimes {
+  const TimeBounds* bounds = nullptr;  ///< [times]
+  std::uint32_t* of_node = nullptr;    ///< [num_dst and new nodes], of which those of the destinations are filled
+  std::uint32_t* of_entry = nullptr;   ///< [num_edges]
+  TimeRange* admitted = nullptr;       ///< [num_rows]
+
+  bool are_seen() const { return bounds != nullptr; }
+};
+
 /// What the steps of one hop hand on to each other, in device memory. Each step says which of these it reads and fills.
 struct DeviceHop {
   const NodeId* dst = nullptr;       ///< [num_dst]
@@ -53,6 +64,7 @@ struct DeviceHop {
   LocalId* rank = nullptr;           ///< [num_edges + 1] of a plain graph
   std::uint64_t* ranks = nullptr;    ///< [num_edges + 1] of a typed graph instead: see nodes_and_rows
   DeviceIdTable table{};
+  DeviceTimes times{};  ///< of a plain graph
   LocalId num_dst = 0, num_rows = 0, num_edges = 0;
 };
 
@@ -60,23 +72,28 @@ struct DeviceHop {
 template <class Use>
 void with_rows(const HopRule& rule, const DeviceHop& hop, const Use& use) {
   if (hop.rows == nullptr)
-    use(RowsOfNodes{hop.dst, rule.hop, rule.fanout});
+    use(RowsOfNodes{hop.dst, rule.hop, rule.fanout, hop.times.admitted});
   else
     use(RowsOfSlots{hop.rows, rule.hop, rule.fanouts});
 }
 
 // All below enqueue on `stream` and return.
 
+/// Of nodes that are seen at times: times.admitted = the places of each row that its time admits.
+void narrow_rows(const DeviceValuedCsr& graph, const HopRule& rule, const DeviceHop& hop, cudaStream_t stream);
+
 /// offsets[i] = entries kept of rows [0 .. i).
-void scan_kept(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, DeviceBuffer<std::byte>& scratch,
-               cudaStream_t stream);
+void scan_kept(const DeviceValuedCsr& graph, const HopRule& rule, const DeviceHop& hop,
+               DeviceBuffer<std::byte>& scratch, cudaStream_t stream);
 
 /// kept[offsets[i] .. offsets[i + 1]) = the neighbours kept of row i; indptr = offsets.
 /// @param indptr  [num_rows + 1]
-void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, LocalId* indptr,
+void pick_entries(const DeviceValuedCsr& graph, const HopRule& rule, const DeviceHop& hop, LocalId* indptr,
                   cudaStream_t stream);
 
 /// Finds each id's slot, slot_of of the kept entries, and the smallest item of each id in `table`, which is all free.
+/// With times an id is a node at a time: fills times.of_entry, and the table has in the place of an id an item that has
+/// it, which takes no more room.
 void claim_slots(const DeviceHop& hop, cudaStream_t stream);
 
 /// rank[e] = new ids among the kept entries [0 .. e).
@@ -86,7 +103,8 @@ void rank_new_ids(const DeviceHop& hop, DeviceBuffer<std::byte>& scratch, cudaSt
 void rank_new_ids(const DeviceHop& hop, const DeviceSlots& slots, DeviceBuffer<std::byte>& scratch,
                   cudaStream_t stream);
 
-/// Appends the new ids to `nodes`, and gives every kept entry its local id. Does not read dst.
+/// Appends the new ids to `nodes`, their times to times.of_node, and gives every kept entry its local id. Does not read
+/// dst.
 /// @param nodes    [num_dst + rank[num_edges]], of which the first num_dst are filled
 /// @param indices  [num_edges]
 void number_entries(const DeviceHop& hop, NodeId* nodes, LocalId* indices, cudaStream_t stream);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/philox.h"
@@ -15,6 +16,7 @@
 #include "sampler/device_csr.h"
 #include "sampler/draws.h"
 #include "sampler/sampling_rule.h"
+#include "sampler/time_rule.h"
 
 namespace salient {
 
@@ -33,17 +35,51 @@ SALIENT_HOST_DEVICE Index last_not_above(Index low, Index high, Item item, const
 }
 
 /// The first place of [0, count) at which an item is not below another one, or `count`.
-template <class IsBelow>
-SALIENT_HOST_DEVICE LocalId first_not_below(LocalId count, const IsBelow& is_below) {
-  LocalId low = 0, high = count;
+template <class Index, class IsBelow>
+SALIENT_HOST_DEVICE Index first_not_below(Index count, const IsBelow& is_below) {
+  Index low = 0, high = count;
   while (low < high) {
-    const LocalId middle = low + (high - low) / 2;
+    const Index middle = low + (high - low) / 2;
     if (is_below(middle))
       low = middle + 1;
     else
       high = middle;
   }
   return low;
+}
+
+/// A graph whose entries have weights or times, in the order of the graph's own entries also where rows are in tiers.
+struct DeviceValuedCsr : DeviceCsr {
+  const float* weights = nullptr;       ///< [E]; null: not wanted
+  const std::int64_t* times = nullptr;  ///< [E] every row ascends by them; null: not wanted
+  bool ascends = true;                  ///< rows do, by neighbour: those of a graph without times
+
+  SALIENT_HOST_DEVICE const float* weights_of(std::size_t v) const { return weights + indptr[v]; }
+  SALIENT_HOST_DEVICE const std::int64_t* times_of(std::size_t v) const { return times + indptr[v]; }
+};
+
+/// The times that a seed sees: [first, last]; none if last is below first.
+struct TimeBounds {
+  std::int64_t first = 1, last = 0;
+};
+
+/// The law of admitted(), as a graph on a device asks for it.
+inline TimeBounds bounds_of(std::int64_t seed_time, const TimeRule& rule) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  const bool is_before = rule.order == TimeOrder::kBefore;
+  if (is_before && seed_time == kLeast) return {};
+  TimeBounds bounds{kLeast, is_before ? seed_time - 1 : seed_time};
+  if (rule.window && seed_time >= kLeast + *rule.window) bounds.first = seed_time - *rule.window + (is_before ? 0 : 1);
+  return bounds;
+}
+
+/// The places of a row whose times are within the bounds; of those the last `most`. @param times  [degree] ascending
+SALIENT_HOST_DEVICE inline TimeRange places_within(const std::int64_t* times, std::uint32_t degree, TimeBounds bounds,
+                                                   std::uint32_t most) {
+  const std::uint32_t end = first_not_below(degree, [&](std::uint32_t i) { return times[i] <= bounds.last; });
+  std::uint32_t begin = first_not_below(end, [&](std::uint32_t i) { return times[i] < bounds.first; });
+  if (end - begin > most) begin = end - most;
+  return {begin, end};
 }
 
 /// One type of a SlotTable.
@@ -91,13 +127,23 @@ struct HopRow {
   int fanout;          ///< or kAllNeighbors; of a relation also 0
 };
 
+/// The entries that a row is drawn from: places [first, first + length) of it.
+struct RowPart {
+  std::uint32_t first, length;
+};
+
 /// Row i is that of destination i.
 struct RowsOfNodes {
   const NodeId* dst;
   std::uint32_t hop;
   int fanout;
+  const TimeRange* admitted;  ///< [rows]; null: all entries are
 
   SALIENT_HOST_DEVICE HopRow at(LocalId i) const { return {dst[i], dst[i], hop, fanout}; }
+  SALIENT_HOST_DEVICE RowPart part(const DeviceCsr& graph, LocalId i, const HopRow& row) const {
+    if (admitted == nullptr) return {0, graph.degree(row.row)};
+    return {admitted[i].begin, admitted[i].end - admitted[i].begin};
+  }
 };
 
 struct RowsOfSlots {
@@ -109,13 +155,24 @@ struct RowsOfSlots {
     const HopSlot row = rows[i];
     return {row.row, row.dst, word_of_slot(hop, row.slot), fanouts[row.relation]};
   }
+  SALIENT_HOST_DEVICE RowPart part(const DeviceCsr& graph, LocalId, const HopRow& row) const {
+    return {0, graph.degree(row.row)};
+  }
 };
 
-/// Entries that a row keeps.
+/// Entries that a row keeps by any draw but kWeighted.
 SALIENT_HOST_DEVICE inline std::uint32_t kept_of_row(std::uint32_t degree, int fanout, Draw draw) {
   const auto limit = static_cast<std::uint32_t>(fanout);  // kAllNeighbors becomes 2^32 - 1: no limit
   if (draw == Draw::kWithReplacement && fanout != kAllNeighbors && degree > 0) return limit;
   return degree < limit ? degree : limit;
+}
+
+/// Entries that a row keeps by kWeighted. @param weights  [length]
+SALIENT_HOST_DEVICE inline std::uint32_t drawable_of_row(const float* weights, std::uint32_t length, int fanout) {
+  const auto limit = static_cast<std::uint32_t>(fanout);  // kAllNeighbors: none
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < length && count < limit; ++i) count += weights[i] > 0 ? 1 : 0;
+  return count;
 }
 
 /// First which entries of the row, by the same draws as on the host, then the entries themselves.

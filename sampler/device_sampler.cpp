@@ -14,18 +14,68 @@
 #include "core/error.h"
 #include "sampler/device_mfg_types.h"
 #include "sampler/id_map.h"
+#include "sampler/time_checks.h"
 
 namespace salient {
 namespace {
 
-void require_rule(const SamplingRule& rule, const SlotTable* slots) {
+void require_rule(const DeviceValuedCsr& graph, const SamplingRule& rule, const SlotTable* slots,
+                  const std::optional<SeedTimes>& times) {
   require(are_fanouts(rule.fanouts), "a fanout is in [1, 2^16), or -1 for all");
   require(are_relation_fanouts(rule), "a relation's fanouts are one for each hop, in [0, 2^16), or -1 for all");
   require(
       rule.relation_fanouts.empty() || (slots != nullptr && rule.relation_fanouts.size() == slots->relations.size()),
       "every relation of a typed graph has fanouts, or none has");
-  require(has_device_draw(rule.draw), "the GPU has this draw");
+  if (rule.draw == Draw::kWeighted && graph.weights == nullptr)
+    fail(ErrorKind::kUsage, "neighbours are to be drawn by weight, and the edges of this graph have no weights");
+  if (!times) return;
+  require(slots == nullptr, "a graph with times is a plain one");
+  require(times->of_nodes.size() == graph.num_nodes, "every node has a time");
+  require_times(times->rule, rule, graph.times != nullptr);
 }
+
+/// Numbers the times at which a batch's nodes are seen.
+struct TimesOfBatch {
+  TimesOfBatch(const SeedTimes& of_seeds, cudaStream_t stream)
+      : seen(of_seeds), bounds(stream), of_node(stream), of_entry(stream), admitted(stream) {}
+
+  void start(std::span<const NodeId> seeds, cudaStream_t stream) {
+    distinct.clear();
+    std::uint32_t* const numbers = pinned_numbers.reserve(seeds.size());
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+      const auto time = static_cast<std::uint64_t>(seen.of_nodes[seeds[i]]);
+      LocalId number = 0;
+      distinct.number_all({&time, 1}, &number);
+      numbers[i] = static_cast<std::uint32_t>(number);
+    }
+    TimeBounds* const of_times = pinned_bounds.reserve(std::max<std::size_t>(1, distinct.size()));
+    for (std::size_t t = 0; t < distinct.size(); ++t)
+      of_times[t] = bounds_of(static_cast<std::int64_t>(distinct.ids()[t]), seen.rule);
+    bounds.reserve(std::max<std::size_t>(1, distinct.size()));
+    of_node.reserve(seeds.size());
+    if (seeds.empty()) return;
+    cuda_check(
+        cudaMemcpyAsync(bounds.data(), of_times, distinct.size() * sizeof(TimeBounds), cudaMemcpyHostToDevice, stream));
+    cuda_check(
+        cudaMemcpyAsync(of_node.data(), numbers, seeds.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice, stream));
+  }
+
+  bool keeps_last() const { return seen.rule.strategy == TimeStrategy::kLast; }
+
+  /// What a hop of so many rows has of them, before its entries are known.
+  DeviceTimes of_rows(std::size_t num_rows) {
+    return {bounds.data(), of_node.data(), nullptr, admitted.reserve(num_rows)};
+  }
+
+  const SeedTimes seen;
+  KeyMap<std::uint64_t> distinct{};
+  PinnedBuffer<std::uint32_t> pinned_numbers{};
+  PinnedBuffer<TimeBounds> pinned_bounds{};
+  DeviceBuffer<TimeBounds> bounds;       // by number
+  DeviceBuffer<std::uint32_t> of_node;   // of the batch so far
+  DeviceBuffer<std::uint32_t> of_entry;  // of one hop, as is the next
+  DeviceBuffer<TimeRange> admitted;
+};
 
 struct HopArrays {
   explicit HopArrays(cudaStream_t stream) : indptr(stream), indices(stream) {}
@@ -35,8 +85,11 @@ struct HopArrays {
 }  // namespace
 
 struct DeviceSampler::Impl {
-  Impl(DeviceCsr csr, SamplingRule of_hops, const SlotTable* slots_of_nodes) : graph(csr), rule(std::move(of_hops)) {
-    require_rule(rule, slots_of_nodes);
+  Impl(const DeviceValuedCsr& csr, SamplingRule of_hops, const SlotTable* slots_of_nodes,
+       const std::optional<SeedTimes>& seen_at)
+      : graph(csr), rule(std::move(of_hops)) {
+    require_rule(graph, rule, slots_of_nodes, seen_at);
+    if (seen_at) times.emplace(*seen_at, stream.get());
     cuda_check(cudaGetDevice(&device));
     for (std::size_t h = 0; h < rule.fanouts.size(); ++h) arrays.emplace_back(stream.get());
     shape.hops.resize(rule.fanouts.size());
@@ -46,6 +99,7 @@ struct DeviceSampler::Impl {
   HopRule rule_of(std::size_t hop, BatchKey key) const {
     HopRule of_hop{rule.fanouts[hop], rule.draw, key, static_cast<std::uint32_t>(hop)};
     of_hop.whole = of_hop.fanout == kAllNeighbors ? WholeRows::kAll : WholeRows::kNone;
+    of_hop.keeps_last = times && times->keeps_last();
     if (types) types->set_fanouts(of_hop);
     return of_hop;
   }
@@ -78,6 +132,7 @@ struct DeviceSampler::Impl {
     std::ranges::copy(seeds, pinned_seeds.reserve(seeds.size()));
     nodes.reserve(seeds.size());
     if (types) types->start(seeds);
+    if (times) times->start(seeds, stream.get());
     if (seeds.empty()) return;
     cuda_check(
         cudaMemcpyAsync(nodes.data(), pinned_seeds.data(), seeds.size_bytes(), cudaMemcpyHostToDevice, stream.get()));
@@ -114,6 +169,8 @@ struct DeviceSampler::Impl {
     }
     const auto num_rows = static_cast<std::size_t>(hop.num_rows);
     hop.offsets = offsets.reserve(num_rows + 1);
+    if (times) hop.times = times->of_rows(num_rows);
+    if (times) narrow_rows(graph, hop_rule, hop, stream.get());
     scan_kept(graph, hop_rule, hop, scratch, stream.get());
     const std::int64_t total = read(hop.offsets + hop.num_rows);
     if (total + num_dst > std::numeric_limits<LocalId>::max())
@@ -123,12 +180,14 @@ struct DeviceSampler::Impl {
     hop.num_edges = static_cast<LocalId>(total);
     hop.kept = kept.reserve(size);
     hop.slot_of = slot_of.reserve(size);
+    if (times) hop.times.of_entry = times->of_entry.reserve(size);
     pick_entries(graph, hop_rule, hop, result.indptr.reserve(num_rows + 1), stream.get());
     hop.table = make_table(count + size);
     claim_slots(hop, stream.get());
     const LocalId num_src = num_dst + rank_new(hop);
 
     nodes.reserve(static_cast<std::size_t>(num_src), count);  // moves what hop.dst points at
+    if (times) hop.times.of_node = times->of_node.reserve(static_cast<std::size_t>(num_src), count);
     LocalId* const indices = result.indices.reserve(size);
     if (types)
       number_entries(hop, nodes.data(), types->row_begin(), indices, stream.get());
@@ -151,7 +210,7 @@ struct DeviceSampler::Impl {
     if (bytes > 0) cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream.get()));
   }
 
-  const DeviceCsr graph;
+  const DeviceValuedCsr graph;
   const SamplingRule rule;
   int device = 0;
   CudaStream stream;
@@ -159,11 +218,11 @@ struct DeviceSampler::Impl {
   PinnedArray<std::int64_t> read_back = make_pinned_array<std::int64_t>(1);
   PinnedBuffer<NodeId> pinned_seeds{};
   IdMap distinct;
-
   DeviceBuffer<NodeId> nodes{stream.get()};  // of the batch so far
   std::vector<HopArrays> arrays{};           // the seeds' own hop first
   DeviceBuffer<NodeDegree> degrees{stream.get()};
   std::optional<DeviceMfgTypes> types{};  // of a typed graph
+  std::optional<TimesOfBatch> times{};
   MfgShape shape{};
 
   // Scratch of one hop; see device_hop.h.
@@ -176,8 +235,9 @@ struct DeviceSampler::Impl {
   DeviceBuffer<std::byte> scratch{stream.get()};
 };
 
-DeviceSampler::DeviceSampler(DeviceCsr graph, SamplingRule rule, const SlotTable* slots)
-    : impl_(std::make_unique<Impl>(graph, std::move(rule), slots)) {}
+DeviceSampler::DeviceSampler(const DeviceValuedCsr& graph, SamplingRule rule, const SlotTable* slots,
+                             const std::optional<SeedTimes>& times)
+    : impl_(std::make_unique<Impl>(graph, std::move(rule), slots, times)) {}
 DeviceSampler::~DeviceSampler() = default;
 
 const MfgShape& DeviceSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
@@ -197,7 +257,8 @@ void DeviceSampler::copy_to(const MfgMemory& memory) {
   Impl& self = *impl_;
   self.use_device();
   self.copy(memory.nodes, self.nodes.data(), static_cast<std::size_t>(self.shape.num_nodes) * sizeof(NodeId));
-  require(memory.degrees == nullptr || !self.types, "degrees are of the nodes of a plain graph");
+  require(memory.degrees == nullptr || (!self.types && !self.times && self.graph.ascends),
+          "degrees are of the nodes of a plain graph whose rows ascend by neighbour");
   if (memory.degrees != nullptr) {
     const auto num_nodes = static_cast<std::size_t>(self.shape.num_nodes);
     NodeDegree* const degrees = self.degrees.reserve(num_nodes);

@@ -1,13 +1,21 @@
 // sampler/device_sampler.h - multi-hop neighbour sampling on the GPU, of plain and typed graphs. In a CUDA build only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "sampler/batch_sampler.h"
 #include "sampler/device_hop.h"
 
 namespace salient {
+
+/// By which times seeds see the graph.
+struct SeedTimes {
+  TimeRule rule{};
+  std::span<const std::int64_t> of_nodes{};  ///< [V] in host memory: when each node is a seed
+};
 
 /// Samples on the current device, on a stream of its own; the caller's thread sleeps meanwhile. Results are those of
 /// NeighborSampler to the last bit, as both draw from Draws and number nodes by first sight.
@@ -18,7 +26,9 @@ class DeviceSampler final : public BatchSampler {
  public:
   /// @param graph  device memory, outlives the sampler. The rest as NeighborSampler.
   /// @param slots  of a typed graph, in host memory; outlives the sampler
-  DeviceSampler(DeviceCsr graph, SamplingRule rule, const SlotTable* slots = nullptr);
+  /// @param times  of a plain graph whose entries have times: as TemporalBatchSampler, whose results these are then
+  DeviceSampler(const DeviceValuedCsr& graph, SamplingRule rule, const SlotTable* slots = nullptr,
+                const std::optional<SeedTimes>& times = {});
   ~DeviceSampler() override;
   DeviceSampler(const DeviceSampler&) = delete;
   DeviceSampler& operator=(const DeviceSampler&) = delete;
@@ -27,10 +37,10 @@ class DeviceSampler final : public BatchSampler {
   /// graphs once more.
   /// @throws also Error{kDeviceMemory}
   /// Cost:    about ten launches per hop; bound by random reads of device memory, see device_hop.cu.
-  /// Oracle:  reference_sample().
+  /// Oracle:  reference_sample(), reference_temporal_sample().
   const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
 
-  /// @param memory  pinned is several times faster.
+  /// @param memory  pinned is several times faster. No degrees of a graph whose entries have times
   void copy_to(const MfgMemory& memory) override;
 
  private:

@@ -37,26 +37,40 @@ NodePair LinkNegatives::of(BatchKey key, std::uint32_t i, NodePair link, int j) 
   return pair;
 }
 
-LinkSeeds::LinkSeeds(CsrGraph graph, std::span<const NodeId> ends, const LinkRule& rule)
-    : graph_(graph), ends_(ends), rule_(rule), negatives_(graph, rule) {
+LinkSeeds::LinkSeeds(CsrGraph graph, std::span<const NodeId> ends, const LinkRule& rule,
+                     std::span<const std::int64_t> times)
+    : graph_(graph), ends_(ends), rule_(rule), negatives_(graph, rule), times_(times) {
+  require(times_.empty() || times_.size() == ends_.size() / 2, "every link has a time, or none has");
   excluded_.finish();
 }
 
-void LinkSeeds::add_pair(const NodePair& pair) {
-  const NodeId ends[2] = {pair.source, pair.destination};
-  LocalId numbers[2];
-  map_.number_all(ends, numbers);
-  pairs_.insert(pairs_.end(), numbers, numbers + 2);
+void LinkSeeds::add_pair(const NodePair& pair, std::int64_t time) {
+  const auto bits = static_cast<std::uint64_t>(time);
+  LocalId time_number;
+  time_map_.number_all({&bits, 1}, &time_number);
+  for (const NodeId end : {pair.source, pair.destination}) {
+    const std::uint64_t id = static_cast<std::uint64_t>(time_number) << 32 | end;
+    LocalId number;
+    map_.number_all({&id, 1}, &number);
+    pairs_.push_back(number);
+    if (static_cast<std::size_t>(number) < seeds_.size()) continue;
+    seeds_.push_back(end);
+    seed_times_.push_back(time);
+  }
 }
 
 void LinkSeeds::make(std::span<const NodeId> links, std::span<const NodeId> batch, BatchKey key) {
   map_.clear();
+  time_map_.clear();
+  seeds_.clear();
+  seed_times_.clear();
   pairs_.clear();
   excluded_.clear();
-  for (const NodeId i : links) add_pair(link(i));
+  const auto time_of = [&](NodeId i) { return times_.empty() ? 0 : times_[i]; };
+  for (const NodeId i : links) add_pair(link(i), time_of(i));
   for (const NodeId i : links)
-    for (int j = 0; j < rule_.negatives; ++j) add_pair(negatives_.of(key, i, link(i), j));
-  if (rule_.exclude == ExcludedEntries::kPair)
+    for (int j = 0; j < rule_.negatives; ++j) add_pair(negatives_.of(key, i, link(i), j), time_of(i));
+  if (rule_.exclude == ExcludedEntries::kPair && times_.empty())
     for (const NodeId i : batch) excluded_.add_link(graph_, link(i).source, link(i).destination);
   excluded_.finish();
 }

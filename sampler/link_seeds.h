@@ -42,13 +42,20 @@ class LinkNegatives {
 class LinkSeeds {
  public:
   /// @param graph  borrowed; a plain one    @param ends  [n, 2] of all links, borrowed
-  LinkSeeds(CsrGraph graph, std::span<const NodeId> ends, const LinkRule& rule);
+  /// @param times  [n] likewise: the ends of a link and of its negatives are seen at its time, by which nothing is
+  ///               excluded; empty: they have none
+  LinkSeeds(CsrGraph graph, std::span<const NodeId> ends, const LinkRule& rule,
+            std::span<const std::int64_t> times = {});
 
   /// @param links  [B] numbers of this rank's links    @param batch  those of all ranks, `links` among them
   void make(std::span<const NodeId> links, std::span<const NodeId> batch, BatchKey key);
 
-  /// The distinct ends of the links and of their negatives, in the order of first sight.
-  std::span<const NodeId> seeds() const { return map_.ids(); }
+  /// The distinct ends of the links and of their negatives, in the order of first sight; with times a node is there
+  /// once for each time.
+  std::span<const NodeId> seeds() const { return seeds_; }
+
+  /// [seeds().size()] when each is seen, in memory that stays from make() to make(); without times 0.
+  const std::vector<std::int64_t>& seed_times() const { return seed_times_; }
 
   /// [B (1 + K), 2] numbers of source and destination in seeds(): the links, then the K negatives of the first link,
   /// those of the second, ...
@@ -59,13 +66,17 @@ class LinkSeeds {
 
  private:
   NodePair link(NodeId number) const { return {ends_[2 * std::size_t{number}], ends_[2 * std::size_t{number} + 1]}; }
-  void add_pair(const NodePair& pair);
+  void add_pair(const NodePair& pair, std::int64_t time);
 
   CsrGraph graph_;
   std::span<const NodeId> ends_;
   LinkRule rule_;
   LinkNegatives negatives_;
-  IdMap map_;
+  std::span<const std::int64_t> times_;
+  KeyMap<std::uint64_t> map_;       // number of the time << 32 | node
+  KeyMap<std::uint64_t> time_map_;  // by their bits
+  std::vector<NodeId> seeds_;       // by number, as the next
+  std::vector<std::int64_t> seed_times_;
   std::vector<LocalId> pairs_;
   Exclusions excluded_;
 };

@@ -36,8 +36,9 @@ __m256 race_lengths(__m256i x) {
   const __m256 above = _mm256_blendv_ps(y, _mm256_sub_ps(one, m), is_high);
   const __m256 below = _mm256_blendv_ps(_mm256_sub_ps(_mm256_set1_ps(2), y), _mm256_add_ps(one, m), is_high);
   const __m256 s = _mm256_div_ps(above, below), t = _mm256_mul_ps(s, s);
-  __m256 series = _mm256_set1_ps(kRaceSeries[0]);
-  for (int i = 1; i < 4; ++i) series = _mm256_fmadd_ps(series, t, _mm256_set1_ps(kRaceSeries[i]));
+  constexpr RaceSeries kSeries;
+  __m256 series = _mm256_set1_ps(kSeries.at[0]);
+  for (int i = 1; i < 4; ++i) series = _mm256_fmadd_ps(series, t, _mm256_set1_ps(kSeries.at[i]));
   const __m256 logarithm = _mm256_fmadd_ps(_mm256_mul_ps(s, t), series, _mm256_add_ps(s, s));
   const __m256 halvings = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_setzero_si256(), exponent));
   return _mm256_fmadd_ps(halvings, _mm256_set1_ps(kLn2), logarithm);

@@ -5,22 +5,17 @@
 #include "sampler/temporal_sampler.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/error.h"
+#include "sampler/time_checks.h"
 
 namespace salient {
 
 TemporalSampler::TemporalSampler(CsrGraph graph, SamplingRule rule, TimeRule times)
     : HopStages(graph, std::move(rule)), time_rule_(times) {
   require(graph_.slots == nullptr, "a graph with times is a plain one");
-  if (graph_.entries.times.size() != graph_.indices.size())
-    fail(ErrorKind::kUsage, "neighbours are to be drawn by time, and the edges of this graph have no times");
-  if (time_rule_.window && *time_rule_.window < 1)
-    fail(ErrorKind::kUsage, "a window of time of " + std::to_string(*time_rule_.window) + ": at least 1");
-  if (time_rule_.strategy == TimeStrategy::kLast && rule_.draw != Draw::kUniform)
-    fail(ErrorKind::kUsage, "the last neighbours are not drawn: not by " + name_of(rule_.draw) + " either");
+  require_times(time_rule_, rule_, graph_.entries.times.size() == graph_.indices.size());
 }
 
 void TemporalSampler::sample(std::span<const NodeId> seeds, std::span<const std::int64_t> seed_times, BatchKey key,

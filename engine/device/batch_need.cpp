@@ -36,7 +36,8 @@ void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, cons
     const MfgShape::Hop& hop = mfg.hops[h];
     const LocalId num_slot_rows = mfg.typed_hops.empty() ? 0 : mfg.typed_hops[h].num_rows;
     num_edges += hop.num_edges;
-    take_larger(need.device_sampler_bytes, device_sampler_bytes(hop.num_dst, hop.num_edges, num_slot_rows));
+    take_larger(need.device_sampler_bytes,
+                device_sampler_bytes(hop.num_dst, hop.num_edges, num_slot_rows, need.sees_times));
   }
   take_larger(need.host_sampler_bytes, host_sampler_bytes(mfg.num_nodes, num_edges));
 }
@@ -55,7 +56,7 @@ std::int64_t bytes_by_column(const Dataset& dataset, const MfgShape& mfg) {
 
 BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeBytes& compute_bytes) {
   const std::unique_ptr<BatchSampler> sampler = make_host_sampler(dataset, probe.rule, probe.time);
-  BatchNeed need{.entries = probe.entries};
+  BatchNeed need{.entries = probe.entries, .sees_times = probe.time.has_value()};
   for (std::uint32_t batch = 0; batch < kProbes && batch * probe.batch_size < probe.seeds.size(); ++batch) {
     const std::size_t first = batch * probe.batch_size;
     const auto seeds = probe.seeds.subspan(first, std::min(probe.batch_size, probe.seeds.size() - first));

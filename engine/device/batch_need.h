@@ -29,6 +29,7 @@ struct BatchNeed {
   std::array<Slab, names_of(Residency{}).size()> slab_of{};  ///< by Residency of the feature rows; none of kSharded
   std::int64_t host_sampler_bytes = 0, device_sampler_bytes = 0;  ///< of one sampler
   EntryParts entries{};                                           ///< of the probe
+  bool sees_times = false;                                        ///< of each seed by its own time: BatchProbe::time
   std::int64_t compute_bytes = 0;  ///< layers' results, their gradients and the operators' scratch, logits and loss
 
   const Slab& slab(Residency features) const {

@@ -56,11 +56,20 @@ std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int
 
 /// Why the host samples, whatever fits; "" = the GPU can.
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
-  if (!has_device_draw(needs.sampling.rule.draw)) return "neighbours are drawn by " + name_of(needs.sampling.rule.draw);
   if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
   const auto carries_entries = [](const LoaderNeed& loader) { return loader.batch.entries.any(); };
   if (std::ranges::any_of(needs.loaders, carries_entries)) return "batches carry features of edges";
-  return dataset.has_edge_times ? "its rows are in the order of times" : "";
+  const auto sees_times = [](const LoaderNeed& loader) { return loader.batch.sees_times; };
+  const bool is_seen = !needs.loaders.empty() && std::ranges::all_of(needs.loaders, sees_times);
+  return dataset.has_edge_times && !is_seen ? "its rows are in the order of times, by which nothing is drawn" : "";
+}
+
+/// Of the graph in GPU memory, whole or in part: what draws read of its entries.
+std::int64_t bytes_of_values(const Dataset& dataset, const RunNeeds& needs) {
+  const EntryData& entries = dataset.graph.entries;
+  const bool are_drawn_by_weight = needs.sampling.rule.draw == Draw::kWeighted;
+  return static_cast<std::int64_t>((are_drawn_by_weight ? entries.weights.size_bytes() : 0) +
+                                   entries.times.size_bytes());
 }
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
@@ -120,6 +129,8 @@ void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs)
   }
   if (plan.residency.graph == GraphResidency::kDevice) {
     if (!plan.residency.graph_entries) add_line(plan, {"graph", 0, dataset.graph.num_bytes()});
+    if (const std::int64_t bytes = bytes_of_values(dataset, needs); bytes > 0)
+      add_line(plan, {"weights and times of edges", 0, bytes});
     add_line(plan, {"sampling on the GPU", 0, device});
   } else {
     add_line(plan, {"sampling, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"), host, 0});

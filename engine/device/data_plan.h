@@ -83,7 +83,8 @@ struct DataPlan {
 ///
 /// Of a graph in part the GPU reads the other rows in pinned host memory, which must have room.
 /// Partitioned features only where they are asked for; with and without a GPU.
-/// Sparse features are always on the host, and so is the graph where draws are by weight or rows in the order of times.
+/// Sparse features are always on the host, and so is a graph whose rows are in the order of times, unless draws are by
+/// time.
 /// Of a typed graph the dense rows of all types and the graph go to the GPU as a whole, or not at all.
 /// @throws Error{kNoDevice} for a request that needs a GPU where there is none; Error{kUsage} for sparse features
 ///         and graphs that are wanted elsewhere, for parts of those of typed graphs, and for fewer graph_bytes than

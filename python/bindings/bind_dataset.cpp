@@ -159,7 +159,9 @@ void bind_dataset(nb::module_& module) {
   fact("has_sparse_features", [](const Dataset& data) { return data.has_sparse_features(); });
   fact("fp8_scale", [](const Dataset& data) { return data.fp8_scale; });
   fact("feature_bytes", [](const Dataset& data) { return data.feature_bytes(); });
-  fact("graph_bytes", [](const Dataset& data) { return data.graph.num_bytes(); });
+  fact("graph_bytes", [](const Dataset& data) {
+    return data.graph.num_bytes() + static_cast<std::int64_t>(data.graph.entries.num_bytes());
+  });
   bind_arrays(type);
   bind_types(type);
   bind_type_views(module);

@@ -26,6 +26,12 @@ def _rule_from(time_attr: Any) -> str:
     return "le"
 
 
+def _draw_from(weight_attr: Any) -> str:
+    if weight_attr != "edge_weight":
+        raise ValueError(f"weight_attr: {weight_attr!r}; the weights of a store's edges are 'edge_weight'")
+    return "weighted"
+
+
 @dataclass(frozen=True)
 class Keyword:
     """One that is not NeighborLoader's own, or means something else there."""
@@ -77,7 +83,8 @@ KEYWORDS = {
         Keyword("transform_sampler_output", REFUSED, "the engine's samples are not PyG's; `transform` is taken"),
         Keyword("custom_cls", REFUSED, "features come from a store, not from PyG's feature stores"),
         Keyword("input_id", REFUSED, "`batch.input_id` are the places of the seeds in `nodes`"),
-        Keyword("weight_attr", REFUSED, 'the weights of edges are those of the store: `draw="weighted"`'),
+        Keyword("weight_attr", TAKEN, '`"edge_weight"`, those of the store, is `draw="weighted"`', "draw",
+                convert=_draw_from),
         Keyword("time_attr", TAKEN, '`"edge_time"`, those of the store, is `time_rule="le"`; `input_time` the times '
                 "of the seeds, else the store's", "time_rule", convert=_rule_from),
         Keyword("temporal_strategy", TAKEN, '`"uniform"` or `"last"`', "time_strategy"),

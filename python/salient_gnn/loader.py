@@ -114,8 +114,9 @@ class NeighborLoader:
         **keywords: Any,
     ) -> None:
         _threads.use_threads()
-        times = {"time_rule": time_rule, "time_strategy": time_strategy}
-        own, is_pygs = _own_names(dataset, nodes, fanouts, seed, times, keywords)
+        draws = {"draw": None if draw == "uniform" else draw, "time_rule": time_rule, "time_strategy": time_strategy}
+        own, is_pygs = _own_names(dataset, nodes, fanouts, seed, draws, keywords)
+        draw = own["draw"] or "uniform"
         nodes, seed = "all" if is_pygs and own["nodes"] is None else own["nodes"], own["seed"] or 0
         sampler = "auto" if sampler is None else sampler  # torch's default
         self.data = own["dataset"]  #: what the loader was given
@@ -188,7 +189,7 @@ class NeighborLoader:
             obstacle = "no type has dense features"
         elif what == "features" and not is_typed and self.dataset.has_sparse_features:
             obstacle = "sparse features stay on the host"
-        elif what == "sampler" and self._core.has_edge_times:
+        elif what == "sampler" and self._core.has_edge_times and self._time is None:
             obstacle = "its edges are in the order of their times"
         elif what == "sampler" and self._has_edge_attr:
             obstacle = "batches with edge_attr are sampled by the host"
@@ -260,7 +261,7 @@ class NeighborLoader:
 
 
 def _own_names(
-    dataset: Any, nodes: Any, fanouts: Any, seed: int, times: dict[str, Any], keywords: dict[str, Any]
+    dataset: Any, nodes: Any, fanouts: Any, seed: int, draws: dict[str, Any], keywords: dict[str, Any]
 ) -> tuple[Any, bool]:
     """The values of what may have PyG's or torch's names, and whether the call has PyG's names or order: the list of
     fanouts in the second place, and the nodes in the third, not as a list, or as input_nodes."""
@@ -271,7 +272,7 @@ def _own_names(
         if fanouts is None and "input_nodes" not in keywords:
             raise ValueError("fanouts: are missing; in PyG's order say input_nodes, too: input_nodes=None is all nodes")
         nodes, fanouts, is_pygs = fanouts, nodes, True
-    own = {"dataset": dataset, "nodes": nodes, "fanouts": fanouts, "seed": seed or None, **times}
+    own = {"dataset": dataset, "nodes": nodes, "fanouts": fanouts, "seed": seed or None, **draws}
     return own_keywords(own, keywords), is_pygs
 
 

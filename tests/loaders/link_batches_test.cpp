@@ -3,12 +3,17 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <vector>
 
+#include "core/error.h"
 #include "loaders/batch_loader.h"
 #include "sampler/link_seeds.h"
 #include "tests/support/batches.h"
 #include "tests/support/datasets.h"
+#include "tests/support/graphs.h"
+#include "tests/support/scratch.h"
+#include "tests/support/timed_dataset.h"
 
 namespace salient {
 namespace {
@@ -96,6 +101,95 @@ TEST(LinkBatches, NoHopHasALinkOfTheBatch) {
         }
   }
   EXPECT_GT(num_entries, 10'000u);
+}
+
+/// Links of a graph whose entries have times, each with that of its entry.
+struct TimedLinks : test::TimedDataset {
+  TimedLinks() {
+    for (NodeId v = 0; v < 300; ++v)
+      for (EdgeOffset e = dataset.graph.indptr[v]; e < dataset.graph.indptr[v + 1]; ++e) {
+        ends.insert(ends.end(), {dataset.graph.indices[static_cast<std::size_t>(e)], v});
+        times.push_back(edge_times[static_cast<std::size_t>(e)]);
+      }
+    order.resize(times.size());
+    std::iota(order.begin(), order.end(), NodeId{0});
+  }
+  LoaderOptions options(const TimeRule& time, int num_workers) const {
+    return {.rule = {kFanouts}, .time = time, .links = LinkBatches{ends, rule, times}, .num_workers = num_workers};
+  }
+
+  std::vector<NodeId> ends{}, order{};
+  std::vector<std::int64_t> times{};
+  LinkRule rule{.negatives = 2, .corrupt = CorruptedEnd::kBoth};
+};
+
+TEST(LinkBatches, SeeThePastOfTheirLinksForAnyWorkers) {
+  const TimedLinks timed;
+  const std::vector<BatchRequest> requests = test::requests_of(timed.order, 64);
+  LinkSeeds made(timed.dataset.graph, timed.ends, timed.rule, timed.times);
+  const LinkNegatives negatives(timed.dataset.graph, timed.rule);
+  for (const TimeRule& time : {TimeRule{}, TimeRule{.window = 5}, TimeRule{.strategy = TimeStrategy::kLast}})
+    for (const int num_workers : {0, 3}) {
+      BatchLoader loader(timed.dataset, timed.options(time, num_workers));
+      loader.start(requests);
+      std::size_t count = 0, num_repeated = 0;
+      while (const Batch* batch = loader.next()) {
+        const BatchRequest& request = requests.at(count++);
+        made.make(request.seeds, request.seeds, request.key);
+        const std::vector<NodeId> seeds(made.seeds().begin(), made.seeds().end());
+        num_repeated += seeds.size() - std::set<NodeId>(seeds.begin(), seeds.end()).size();
+        const Mfg mfg =
+            reference_temporal_sample(timed.dataset.graph, {kFanouts}, time, seeds, made.seed_times(), request.key).mfg;
+        test::expect_batch_of(mfg, *batch, timed.dataset, {request.key, seeds});
+        const auto pairs = test::part<LocalId>(*batch, batch->layout.pairs, request.seeds.size() * 6);
+        const auto expect_pair = [&](std::size_t p, NodePair ends, NodeId link) {
+          const auto source = static_cast<std::size_t>(pairs[2 * p]), to = static_cast<std::size_t>(pairs[2 * p + 1]);
+          EXPECT_EQ((NodePair{seeds[source], seeds[to]}), ends);
+          EXPECT_EQ(made.seed_times()[source], timed.times[link]);
+          EXPECT_EQ(made.seed_times()[to], timed.times[link]) << "a negative is asked for at its link's time";
+        };
+        for (std::size_t i = 0; i < request.seeds.size(); ++i) {
+          const NodeId link = request.seeds[i];
+          const NodePair ends{timed.ends[2 * link], timed.ends[2 * link + 1]};
+          expect_pair(i, ends, link);
+          for (const int j : {0, 1})
+            expect_pair(request.seeds.size() + 2 * i + static_cast<std::size_t>(j),
+                        negatives.of(request.key, link, ends, j), link);
+        }
+        if (HasFailure()) return;
+      }
+      EXPECT_EQ(count, requests.size());
+      EXPECT_GT(num_repeated, 100u) << "nodes are seen at several times";
+    }
+}
+
+// A link is the only entry of its time and its end: nobody can see it at its own time, and everybody one later.
+TEST(LinkBatches, ALinkIsNotSeenAtItsOwnTime) {
+  const std::vector<EdgeOffset> indptr{0, 0, 1, 1};
+  const std::vector<NodeId> indices{0};  // 0 -> 1
+  const std::vector<std::int64_t> edge_times{7};
+  Dataset dataset = test::generated_dataset(3, 1, 2);
+  dataset.graph = {.indptr = indptr, .indices = indices, .entries = {.times = edge_times}};
+  const std::vector<NodeId> ends{0, 1, 0, 1, 0, 1}, order{0, 1, 2};
+  const std::vector<std::int64_t> times{6, 7, 8};
+  BatchLoader loader(dataset, {.rule = {{kAllNeighbors}},
+                               .time = TimeRule{},
+                               .links = LinkBatches{ends, {.negatives = 1}, times},
+                               .num_workers = 0});
+  loader.start(test::requests_of(order, 1));
+  std::vector<LocalId> num_edges;
+  while (const Batch* batch = loader.next()) {
+    const auto* const pairs = batch->at<const LocalId>(batch->layout.pairs);
+    const auto* const row = batch->at<const LocalId>(batch->layout.hops[0].indptr) + pairs[1];
+    num_edges.push_back(row[1] - row[0]);
+  }
+  EXPECT_EQ(num_edges, (std::vector<LocalId>{0, 0, 1}));
+}
+
+TEST(LinkBatches, RefuseToSeeTheirLinks) {
+  const TimedLinks timed;
+  EXPECT_COMPLAINT(BatchLoader(timed.dataset, timed.options({.order = TimeOrder::kUpTo}, 0)), ErrorKind::kUsage,
+                   "predicted from what was before it");
 }
 
 TEST(LinkBatches, ARankWithoutLinksHasABatch) {

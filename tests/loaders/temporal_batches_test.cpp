@@ -6,49 +6,20 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/philox.h"
 #include "loaders/batch_loader.h"
 #include "loaders/batch_maker.h"
 #include "tests/support/batches.h"
-#include "tests/support/datasets.h"
 #include "tests/support/sampled_mfg.h"
 #include "tests/support/scratch.h"
+#include "tests/support/timed_dataset.h"
 
 namespace salient {
 namespace {
 
+using test::TimedDataset;
 using Times = std::vector<std::int64_t>;
 
 const std::vector<int> kFanouts{5, 3};
-
-/// Times 0 to 29 of edges and of nodes, so few that seeds share them.
-struct TimedDataset {
-  TimedDataset() {
-    const auto time_of = [](std::uint32_t i, std::uint32_t what) {
-      return std::int64_t{philox4x32({{3, what}}, {{i, 0, 0, 0}}).word[0] % 30};
-    };
-    for (std::uint32_t e = 0; e < dataset.graph.indices.size(); ++e) edge_times.push_back(time_of(e, 1));
-    for (std::size_t v = 0; v < dataset.num_nodes(); ++v) {
-      const auto begin = edge_times.begin() + dataset.graph.indptr[v], end = begin + dataset.graph.degree(v);
-      std::sort(begin, end);
-      node_times.push_back(time_of(static_cast<std::uint32_t>(v), 2));
-    }
-    dataset.has_edge_times = dataset.has_node_times = true;
-    dataset.graph.entries.times = edge_times;
-    dataset.node_times = node_times;
-  }
-  TimedDataset(const TimedDataset&) = delete;
-  TimedDataset& operator=(const TimedDataset&) = delete;
-
-  Mfg reference(const TimeRule& rule, const BatchRequest& request, Draw draw = Draw::kUniform) const {
-    Times times;
-    for (const NodeId seed : request.seeds) times.push_back(node_times[seed]);
-    return reference_temporal_sample(dataset.graph, {kFanouts, draw}, rule, request.seeds, times, request.key).mfg;
-  }
-
-  Dataset dataset = test::generated_dataset(1500, 12, 9);
-  Times edge_times{}, node_times{};
-};
 
 TEST(TemporalBatches, AreTheReferencesForAnyWorkers) {
   const TimedDataset timed;
@@ -61,7 +32,7 @@ TEST(TemporalBatches, AreTheReferencesForAnyWorkers) {
       std::size_t count = 0;
       while (const Batch* batch = loader.next()) {
         const BatchRequest& request = requests.at(count++);
-        test::expect_batch_of(timed.reference(rule, request), *batch, timed.dataset, request);
+        test::expect_batch_of(timed.reference({kFanouts}, rule, request), *batch, timed.dataset, request);
         if (HasFailure()) return;
       }
       EXPECT_EQ(count, requests.size());
@@ -71,9 +42,9 @@ TEST(TemporalBatches, AreTheReferencesForAnyWorkers) {
 TEST(TemporalBatches, TakeEveryDraw) {
   const TimedDataset timed;
   const BatchRequest request{{1, 2, 3}, timed.dataset.train.first(50)};
-  for (const Draw draw : {Draw::kUniform, Draw::kWithReplacement, Draw::kLabor}) {
+  for (const auto& [draw, name] : names_of(Draw{})) {
     const auto sampler = make_host_sampler(timed.dataset, {kFanouts, draw}, TimeRule{});
-    EXPECT_EQ(test::sample_with(*sampler, request.seeds, request.key), timed.reference({}, request, draw));
+    EXPECT_EQ(test::sample_with(*sampler, request.seeds, request.key), timed.reference({kFanouts, draw}, {}, request));
   }
 }
 

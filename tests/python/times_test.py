@@ -21,14 +21,17 @@ def timed(tmp_path_factory):
     rows = [(s, d, t) for s, d, t in rows if s != d]
     for s, d, t in rows:
         days.setdefault((s, d), []).append(t)
-    (folder / "edges.csv").write_text("source,target,day\n" + "".join(f"{s},{d},{t}\n" for s, d, t in rows))
+    lines = "".join(f"{s},{d},{t},{t % 5}\n" for s, d, t in rows)
+    (folder / "edges.csv").write_text("source,target,day,amount\n" + lines)
     (folder / "nodes.csv").write_text(
         "id,x,born,label\n" + "".join(f"{v},{v},{draw.randrange(DAYS)},{v % 2}\n" for v in range(NODES))
     )
     prepare = pathlib.Path(os.environ["SALIENT_BIN"]) / "salient-prepare"
     words = ["--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv", "--symmetric", "no"]
     times = ["--time-column", "day", "--node-time-column", "born", "--split", "0.6,0.2,0.2"]
-    subprocess.run([prepare, "edges", *words, *times, "--out", folder / "store", "--progress", "none"], check=True)
+    weights = ["--weight-column", "amount"]
+    out = ["--out", folder / "store", "--progress", "none"]
+    subprocess.run([prepare, "edges", *words, *times, *weights, *out], check=True)
     return salient_gnn.Dataset.open(folder / "store"), days
 
 
@@ -104,6 +107,22 @@ def test_pygs_names_say_the_same(timed):
     assert slabs(own) == slabs(pygs)
     assert slabs(pickle.loads(pickle.dumps(pygs))) == slabs(LOADER(
         dataset, [3, 1, 2], [4, 2], 2, time_rule="le", time_strategy="last", input_time=[9, 40, 20], workers=1))
+
+
+def test_weights_have_pygs_name_too(timed):
+    dataset, days = timed
+    own = LOADER(dataset, "all", [3, 2], 16, draw="weighted", time_rule="lt", workers=1)
+    pygs = LOADER(dataset, [3, 2], input_nodes=None, batch_size=16, weight_attr="edge_weight", time_rule="lt",
+                  workers=2)  # fmt: skip
+    assert slabs(own) == slabs(pygs)
+    assert slabs(own) != slabs(LOADER(dataset, "all", [3, 2], 16, time_rule="lt", workers=1))
+    weightless = {edge for edge, times in days.items() if all(t % 5 == 0 for t in times)}
+    (batch,) = LOADER(dataset, "all", [-1], NODES, weight_attr="edge_weight", workers=1)
+    assert weightless and not weightless & set(edges_of(batch.layers[0], batch.nodes)), "pyg-lib draws weights of 0"
+    with pytest.raises(ValueError, match="weight_attr: 'amount'; the weights of a store's edges are 'edge_weight'"):
+        LOADER(dataset, [1], [2], weight_attr="amount")
+    with pytest.raises(ValueError, match="say one of them"):
+        LOADER(dataset, [1], [2], draw="labor", weight_attr="edge_weight")
 
 
 def test_workers_change_nothing(timed):

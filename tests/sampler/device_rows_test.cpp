@@ -5,11 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <random>
+#include <span>
+#include <utility>
 
 #include "sampler/batch_sampler.h"
+#include "sampler/race.h"
 #include "sampler/reference_sampler.h"
 #include "tests/support/typed_rows.h"
 
@@ -22,7 +27,7 @@ class PlayedSampler {
   PlayedSampler(const CsrGraph& graph, SamplingRule rule)
       : graph_(graph),
         rule_(std::move(rule)),
-        csr_{graph.indptr.data(), graph.indices.data(), graph.num_nodes()},
+        csr_{{graph.indptr.data(), graph.indices.data(), graph.num_nodes()}, graph.entries.weights.data()},
         types_(device_types_of(*graph.slots)),
         slots_{types_.data(), graph.slots->relations.data(), static_cast<int>(types_.size())} {}
 
@@ -53,22 +58,35 @@ class PlayedSampler {
 
   void pick_row(const HopRow& row, BatchKey key, std::uint32_t count, NodeId* out) const {
     const std::uint32_t degree = csr_.degree(row.row);
-    if (row.fanout == kAllNeighbors) {
+    if (rule_.draw == Draw::kWeighted) {
+      const float* const weights = csr_.weights_of(row.row);
+      pick_first(row, count, out, [&](std::uint32_t place) {
+        constexpr float kNever = std::numeric_limits<float>::max();
+        if (!(weights[place] > 0)) return std::pair(true, kNever);
+        return std::pair(false, race_length(race_word(key, row.word, row.dst, place)) / weights[place]);
+      });
+    } else if (row.fanout == kAllNeighbors) {
       std::copy_n(csr_.row(row.row), count, out);
     } else if (rule_.draw != Draw::kLabor) {
       pick_by_number(csr_.row(row.row), degree, count, rule_.draw == Draw::kWithReplacement,
                      Draws(key, row.word, row.dst), out);
     } else {
-      std::vector<std::uint32_t> places(degree);
-      std::iota(places.begin(), places.end(), 0u);
-      std::ranges::stable_sort(places, {}, [&](std::uint32_t place) {
+      pick_first(row, count, out, [&](std::uint32_t place) {
         const NodeId neighbor = csr_.row(row.row)[place];
         return std::pair(shared_number(key, row.word, neighbor), neighbor);
       });
-      places.resize(count);
-      std::ranges::sort(places);
-      for (std::uint32_t k = 0; k < count; ++k) out[k] = csr_.row(row.row)[places[k]];
     }
+  }
+
+  /// Those whose ranks are the least, in the row's order.
+  template <class RankOf>
+  void pick_first(const HopRow& row, std::uint32_t count, NodeId* out, const RankOf& rank_of) const {
+    std::vector<std::uint32_t> places(csr_.degree(row.row));
+    std::iota(places.begin(), places.end(), 0u);
+    std::ranges::stable_sort(places, {}, rank_of);
+    places.resize(count);
+    std::ranges::sort(places);
+    for (std::uint32_t k = 0; k < count; ++k) out[k] = csr_.row(row.row)[places[k]];
   }
 
   MfgHop play_hop(std::uint32_t h, BatchKey key, Mfg& mfg) {
@@ -82,7 +100,10 @@ class PlayedSampler {
     std::vector<NodeId> kept;
     for (LocalId i = 0; i < num_rows; ++i) {
       const HopRow row = rows.at(i);
-      const std::uint32_t count = kept_of_row(csr_.degree(row.row), row.fanout, rule_.draw);
+      const RowPart part = rows.part(csr_, i, row);
+      const std::uint32_t count = rule_.draw == Draw::kWeighted
+                                      ? drawable_of_row(csr_.weights_of(row.row), part.length, row.fanout)
+                                      : kept_of_row(part.length, row.fanout, rule_.draw);
       kept.resize(kept.size() + count);
       pick_row(row, key, count, kept.data() + kept.size() - count);
       hop.indptr.push_back(static_cast<LocalId>(kept.size()));
@@ -124,7 +145,7 @@ class PlayedSampler {
 
   CsrGraph graph_;
   SamplingRule rule_;
-  DeviceCsr csr_;
+  DeviceValuedCsr csr_;
   std::vector<DeviceNodeType> types_;
   DeviceSlots slots_;
   std::vector<LocalId> row_begin_{};
@@ -187,7 +208,6 @@ TEST(DeviceRows, PlayedOnTheHostGiveTheReferencesBatches) {
     const test::TypedRows rows =
         test::random_rows(random, seed % 10 == 9 ? test::RowsOptions{3, 300, 8} : test::RowsOptions{});
     SamplingRule rule = test::random_rule(random, rows);
-    if (!has_device_draw(rule.draw)) rule.draw = Draw::kUniform;
     PlayedSampler played(rows.view(), rule);
     for (std::uint32_t batch = 0; batch < 3; ++batch) {
       const std::vector<NodeId> seeds = test::random_seeds(random, rows.slots.num_nodes());
@@ -196,6 +216,29 @@ TEST(DeviceRows, PlayedOnTheHostGiveTheReferencesBatches) {
       ASSERT_EQ(played.sample(seeds, key), expected);
       ASSERT_NO_FATAL_FAILURE(expect_types(expected, played, rows.slots));
     }
+  }
+}
+
+TEST(DeviceRows, APlaceIsWithinBoundsWhereTheRuleAdmitsIt) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> some{kLeast, kLeast + 1, -3, 0, 0, 1, 3, 3, 5, 5, 5, 9, kMost - 1, kMost, kMost};
+  for (std::size_t count = 0; count <= some.size(); ++count) {
+    const std::span<const std::int64_t> times(some.data(), count);
+    for (const std::int64_t seed_time : some)
+      for (const TimeOrder order : {TimeOrder::kBefore, TimeOrder::kUpTo})
+        for (const std::optional<std::int64_t> window :
+             {std::optional<std::int64_t>(), {1}, {2}, {5}, {kMost - 1}, {kMost}})
+          for (const std::uint32_t most : {1U, 2U, 100U, 0xFFFFFFFFU}) {
+            const TimeRule rule{.order = order, .window = window};
+            TimeRange expected = admitted(times, seed_time, rule);
+            if (expected.end - expected.begin > most) expected.begin = expected.end - most;
+            const TimeRange found =
+                places_within(times.data(), static_cast<std::uint32_t>(count), bounds_of(seed_time, rule), most);
+            ASSERT_EQ(found.end - found.begin, expected.end - expected.begin) << seed_time << ' ' << name_of(order);
+            if (found.begin == found.end) continue;
+            ASSERT_EQ(found, expected) << seed_time << ' ' << name_of(order);
+          }
   }
 }
 

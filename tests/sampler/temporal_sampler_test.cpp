@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
-#include "tests/support/graphs.h"
+#include "tests/support/timed_graph.h"
 
 namespace salient {
 namespace {
@@ -20,32 +20,10 @@ namespace {
 using Seeds = std::vector<NodeId>;
 using Times = std::vector<std::int64_t>;
 
-struct TimedGraph : test::WeightedGraph {
-  Times times{};
-  CsrGraph view() const { return {indptr, indices, nullptr, {weights, times}}; }
-};
-
-/// Times 0 to `most`, so few that most are equal to others of the row.
-TimedGraph timed(test::WeightedGraph graph, std::uint32_t most) {
-  TimedGraph made{std::move(graph)};
-  for (std::size_t e = 0; e < made.indices.size(); ++e)
-    made.times.push_back(philox4x32({{5, 5}}, {{static_cast<std::uint32_t>(e), 0, 0, 0}}).word[0] % (most + 1));
-  for (std::size_t v = 0; v + 1 < made.indptr.size(); ++v)
-    std::sort(made.times.begin() + made.indptr[v], made.times.begin() + made.indptr[v + 1]);
-  return made;
-}
+using test::TimedGraph;
 
 TimedGraph generated(NodeId num_nodes, double mean_degree, std::uint32_t most = 20) {
-  return timed(test::weighted(test::power_law_graph(num_nodes, mean_degree, 1)), most);
-}
-
-std::vector<TimeRule> all_rules() {
-  std::vector<TimeRule> rules;
-  for (const auto& [order, order_name] : names_of(TimeOrder{}))
-    for (const auto& [strategy, strategy_name] : names_of(TimeStrategy{}))
-      for (const std::optional<std::int64_t> window : {std::optional<std::int64_t>(), {1}, {7}, {1'000'000}})
-        rules.push_back({order, window, strategy});
-  return rules;
+  return test::timed(test::weighted(test::power_law_graph(num_nodes, mean_degree, 1)), most);
 }
 
 TEST(TimeRange, IsOpenOrClosedAsTheOrderSays) {
@@ -79,7 +57,7 @@ TEST(TemporalSampler, EqualsTheReferenceByEveryRuleAndDraw) {
       seeds.push_back(v % 30);  // some at two times
       times.push_back(v < 30 ? 10 : static_cast<std::int64_t>(v % 9) + 11);
     }
-    for (const TimeRule& rule : all_rules())
+    for (const TimeRule& rule : test::all_time_rules())
       for (const auto& [draw, name] : names_of(Draw{}))
         for (const auto& fanouts : {std::vector{3, 2}, {40, kAllNeighbors}}) {
           if (rule.strategy == TimeStrategy::kLast && draw != Draw::kUniform) continue;
@@ -108,7 +86,7 @@ TEST(TemporalSampler, NoEntryOfAnyHopBreaksTheRule) {
   const TimedGraph graph = generated(300, 12);
   const Seeds seeds{0, 1, 2, 3, 4, 5, 0, 1, 2};
   const Times times{20, 11, 5, 1, 0, 21, 3, 12, 6};
-  for (const TimeRule& rule : all_rules()) {
+  for (const TimeRule& rule : test::all_time_rules()) {
     TemporalSampler sampler(graph.view(), {{4, 3, 5}}, rule);
     TemporalMfg found;
     sampler.sample(seeds, times, {1, 1, 1}, found);

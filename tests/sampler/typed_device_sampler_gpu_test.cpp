@@ -54,7 +54,6 @@ void expect_equal_batches(std::uint32_t first, std::uint32_t end, const test::Ro
     std::mt19937 random(seed);
     const test::TypedRows rows = test::random_rows(random, options);
     SamplingRule rule = test::random_rule(random, rows);
-    if (!has_device_draw(rule.draw)) rule.draw = Draw::kUniform;
     const DeviceGraph graph(rows.view());
     const std::unique_ptr<BatchSampler> on_device = graph.make_sampler(rule);
     HostBatchSampler on_host(rows.view(), rule);
@@ -126,10 +125,12 @@ TEST(TypedDeviceSampler, OfOneTypeAndOneRelationItDrawsWhatThePlainGraphDraws) {
 TEST(TypedDeviceSampler, RefusesWhatIsNoRuleAndStaysUsable) {
   std::mt19937 random(3);
   test::TypedRows rows = test::random_rows(random);
-  while (rows.slots.relations.size() < 2) rows = test::random_rows(random);
+  while (rows.slots.relations.size() < 2 || rows.indices.empty()) rows = test::random_rows(random);
   const DeviceGraph graph(rows.view());
   EXPECT_THROW(graph.make_sampler({.fanouts = {2}, .relation_fanouts = {{2}}}), Error);
-  EXPECT_THROW(graph.make_sampler({.fanouts = {2}, .draw = Draw::kWeighted}), Error);
+  test::TypedRows unweighted = rows;
+  unweighted.weights.clear();
+  EXPECT_THROW(DeviceGraph(unweighted.view()).make_sampler({.fanouts = {2}, .draw = Draw::kWeighted}), Error);
   const SamplingRule rule{.fanouts = {3, 3}};
   const auto sampler = graph.make_sampler(rule);
   const auto outside = static_cast<NodeId>(rows.slots.num_nodes());

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "loaders/device_graph.h"
@@ -57,6 +58,38 @@ class PlanResidency : public testing::Test {
       static_cast<std::int64_t>(dataset_.features.num_rows * dataset_.features.row_bytes);
   RunNeeds needs_;
 };
+
+TEST_F(PlanResidency, CountsTheWeightsOfEdgesWhereDrawsReadThem) {
+  const std::vector<float> weights(dataset_.graph.indices.size(), 1.0F);
+  Dataset weighted = dataset_;
+  weighted.has_edge_weights = true;
+  weighted.graph.entries.weights = weights;
+  const auto bytes = [&](Draw draw) {
+    needs_.sampling.rule.draw = draw;
+    const DataPlan found = plan_residency({}, weighted, needs_, {.host_bytes = kPlenty, .device_bytes = kPlenty});
+    EXPECT_EQ(found.residency.graph, GraphResidency::kDevice) << name_of(draw);
+    return found.device_bytes;
+  };
+  EXPECT_EQ(bytes(Draw::kWeighted) - bytes(Draw::kUniform), static_cast<std::int64_t>(4 * weights.size()));
+}
+
+TEST_F(PlanResidency, HasAGraphWithTimesOnTheGpuWhereSeedsSeeTheirPastAlone) {
+  const std::vector<std::int64_t> times(dataset_.graph.indices.size(), 1), node_times(dataset_.num_nodes(), 2);
+  Dataset timed = dataset_;
+  timed.has_edge_times = timed.has_node_times = true;
+  timed.graph.entries.times = times;
+  timed.node_times = node_times;
+  const auto plan_by = [&](bool sees_times, std::optional<GraphResidency> graph = {}) {
+    needs_.loaders[0].batch.sees_times = sees_times;
+    return plan_residency({.graph = graph}, timed, needs_, {.host_bytes = kPlenty, .device_bytes = kPlenty});
+  };
+  const DataPlan whole = plan_by(true), none = plan_by(false);
+  EXPECT_EQ(whole.residency.graph, GraphResidency::kDevice);
+  EXPECT_EQ(none.residency.graph, GraphResidency::kHost) << "a node's loops are found in ascending rows alone";
+  EXPECT_GE(whole.device_bytes - none.device_bytes,
+            timed.graph.num_bytes() + static_cast<std::int64_t>(8 * times.size()));
+  EXPECT_COMPLAINT((void)plan_by(false, GraphResidency::kDevice), ErrorKind::kUsage, "in the order of times");
+}
 
 TEST_F(PlanResidency, TakesTheBestThatFits) {
   using enum Residency;
