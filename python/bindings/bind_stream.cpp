@@ -82,6 +82,9 @@ void bind_batch(nb::module_& module) {
   field("num_bytes", [](const StreamedBatch& self) { return self.batch.layout.prepared_bytes; });
   field("y", [](const StreamedBatch& self) { return self.batch.layout.y; });
   field("nodes", [](const StreamedBatch& self) { return self.batch.layout.nodes; });
+  field("num_pairs", [](const StreamedBatch& self) { return self.batch.layout.num_pairs; });
+  field("pairs", [](const StreamedBatch& self) { return self.batch.layout.pairs; });
+  field("links", [](const StreamedBatch& self) { return self.links; });
   field("x", [](const StreamedBatch& self) { return self.batch.layout.x; });
   field("x_begin", [](const StreamedBatch& self) { return self.batch.layout.x_begin; });
   field("x_columns", [](const StreamedBatch& self) { return self.batch.layout.x_columns; });
@@ -111,6 +114,17 @@ nb::tuple reference(const OpenDataset& dataset, const SamplingRule& rule, const 
   nb::list hops;
   for (const MfgHop& hop : mfg.hops) hops.append(nb::make_tuple(hop.num_dst, hop.num_src, hop.indptr, hop.indices));
   return nb::make_tuple(mfg.nodes, hops);
+}
+
+/// @param ends  [2 n] source and destination of each link, nodes of the data set
+void set_links(StreamOptions& self, const Ids& ends, int negatives, const std::string& corrupt, bool is_strict,
+               const std::string& exclude) {
+  const auto end = value_named<CorruptedEnd>(corrupt);
+  const auto entries = value_named<ExcludedEntries>(exclude);
+  if (!end || !entries || negatives < 0 || negatives > kMaxNegatives)
+    fail(ErrorKind::kUsage, "negatives, corrupt and exclude are no rule of links");
+  self.link_ends = ids_of(ends);
+  self.links = LinkRule{.negatives = negatives, .corrupt = *end, .is_strict = is_strict, .exclude = *entries};
 }
 
 void bind_rule(nb::module_& module) {
@@ -180,6 +194,8 @@ void bind_stream(nb::module_& module) {
            [](StreamOptions& self, const Ids& times) {
              self.node_times.assign(times.data(), times.data() + times.size());
            })
+      .def("set_links", &set_links, nb::arg("ends"), nb::arg("negatives"), nb::arg("corrupt"), nb::arg("is_strict"),
+           nb::arg("exclude"))
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)
       .def_rw("has_features_on_device", &StreamOptions::has_features_on_device);

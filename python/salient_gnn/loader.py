@@ -81,6 +81,8 @@ class NeighborLoader:
     drop_last     leaves out a last global batch that is not full
     """
 
+    _host_samples = ""  # why, of loaders whose graph is never on a GPU
+
     def __init__(
         self,
         dataset: Dataset | TypedDataset | Data | None = None,
@@ -178,6 +180,8 @@ class NeighborLoader:
             obstacle = "no type has dense features"
         elif what == "features" and not is_typed and self.dataset.has_sparse_features:
             obstacle = "sparse features stay on the host"
+        elif what == "sampler" and self._host_samples:
+            obstacle = self._host_samples
         elif what == "sampler" and self._core.has_edge_times:
             obstacle = "its edges are in the order of their times"
         elif what == "sampler" and not _core.has_cuda:
@@ -198,11 +202,15 @@ class NeighborLoader:
         options.has_features_on_device = self.features_on == "device"
         if self._time is not None:
             self._time.apply_to(options)
+        self._set_items(options)
         graph = self.dataset.graph_on(self.device) if self.sampler_on == "device" else None
         if self.device.type != "cuda":
             return _core.make_stream(self._core, graph, options, None, None)
         with torch.cuda.device(self.device):
             return _core.make_stream(self._core, graph, options, *pinning_of(self.device))
+
+    def _set_items(self, options: _core.StreamOptions) -> None:
+        """Of loaders of something else than nodes."""
 
     def __len__(self) -> int:
         """Batches of an epoch, the same on every rank."""
