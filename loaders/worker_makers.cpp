@@ -4,6 +4,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -22,23 +23,30 @@ std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) 
 }
 
 /// Of links: the sampler sees what the batch's own links exclude.
-BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options) {
-  require(options.data.graph == nullptr && !options.time && !dataset.types.is_typed(),
-          "batches of links are sampled on the host, of plain graphs");
-  auto links = std::make_unique<LinkSeeds>(dataset.graph, options.links->ends, options.links->rule);
+BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options, const LinkNegatives& negatives) {
+  auto links = std::make_unique<LinkSeeds>(negatives);
   auto sampler = std::make_unique<ExcludingBatchSampler>(dataset.graph, options.rule, links->excluded());
   BatchMaker maker(dataset, std::move(sampler), options.data, options.row_of, options.degrees);
   maker.take_links(std::move(links));
   return maker;
 }
 
+/// None of a loader of nodes.
+std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOptions& options) {
+  if (!options.links) return std::nullopt;
+  require(options.data.graph == nullptr && !options.time && !dataset.types.is_typed(),
+          "batches of links are sampled on the host, of plain graphs");
+  return LinkNegatives(dataset.graph, options.links->rule, options.links->ends);
+}
+
 }  // namespace
 
 WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
     : num_workers_(options.num_workers), device_samplers_(make_device_samplers(options)) {
+  const std::optional<LinkNegatives> negatives = negatives_of(dataset, options);
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
-    if (options.links)
-      makers_.push_back(make_link_maker(dataset, options));
+    if (negatives)
+      makers_.push_back(make_link_maker(dataset, options, *negatives));
     else
       makers_.emplace_back(
           dataset,

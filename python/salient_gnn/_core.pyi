@@ -170,6 +170,13 @@ class Batch:
 DRAWS: list[str]
 TIME_RULES: list[str]
 TIME_STRATEGIES: list[str]
+NEGATIVE_SAMPLERS: list[str]
+CORRUPTED_ENDS: list[str]
+EXCLUDED_ENTRIES: list[str]
+MAX_NEGATIVES: int
+
+class LinkRule:
+    def __init__(self, negatives: int, sampler: str, corrupt: str, is_strict: bool, exclude: str) -> None: ...
 
 class SamplingRule:
     def __init__(self, fanouts: Sequence[int], draw: str, of_relations: Sequence[Sequence[int]] = ...) -> None: ...
@@ -185,7 +192,7 @@ class StreamOptions:
     has_features_on_device: bool
     def set_time(self, order: str, window: int | None, strategy: str) -> None: ...
     def set_node_times(self, times: Any) -> None: ...
-    def set_links(self, ends: Any, negatives: int, corrupt: str, is_strict: bool, exclude: str) -> None: ...
+    def set_links(self, ends: Any, rule: LinkRule) -> None: ...
 
 class EpochOrder:
     batch_size: int

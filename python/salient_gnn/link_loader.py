@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from salient_gnn import _core
 from salient_gnn._arrays import edges_of, integer_of, refuse_first, tensor_of
 from salient_gnn.batch import Batch
 from salient_gnn.columns import columns_of
 from salient_gnn.dataset import Dataset
-from salient_gnn.loader import NeighborLoader
+from salient_gnn.loader import NeighborLoader, choice_of
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from salient_gnn import _core
-
 _SPLITS = {"train": 0, "valid": 1, "val": 1, "test": 2}
 _MODES = ("binary", "triplet")
 _LABEL_KEYS = ("edge_label_index", "edge_label")
-_MAX_NEGATIVES = (1 << 14) - 1  # of the core
 _OF_NODES = ("input_nodes", "nodes", "input_time", "time_rule", "time_attr", "edge_label_time")
 _TRIPLET_KEYS = ("src_index", "dst_pos_index", "dst_neg_index")
 
@@ -104,8 +102,10 @@ class LinkNeighborLoader(NeighborLoader):
     neg_sampling      None; "binary", "triplet", or PyG's dict or NegativeSampling with `mode` and `amount`, a whole
                       number. By "triplet" batches have src_index, dst_pos_index and dst_neg_index
     neg_sampling_ratio  instead: the amount of "binary"; 0 = none
-    corrupt           "dst": negatives have other destinations, uniform in all nodes. "both": every second one has
-                      another source instead. PyG's "binary" draws both ends
+    corrupt           "dst": negatives have other destinations. "both": every second one has another source instead.
+                      PyG's "binary" draws both ends
+    negative_sampler  what these ends are: "uniform" all nodes; "degree" nodes by degree^0.75; "in-batch" the ends of
+                      other links of the batch; "joint" uniform, and the same for all links of a batch
     strict            negatives that are edges of the graph are drawn again
     exclude           "pair"; or "none", by which a batch sees what it is to predict
     keywords          all others are NeighborLoader's; the host samples
@@ -124,6 +124,7 @@ class LinkNeighborLoader(NeighborLoader):
         neg_sampling: Any = None,
         neg_sampling_ratio: float | None = None,
         corrupt: str = "dst",
+        negative_sampler: str = "uniform",
         strict: bool = False,
         exclude: str = "pair",
         **keywords: Any,
@@ -136,23 +137,27 @@ class LinkNeighborLoader(NeighborLoader):
             if keywords.pop(name, None) is not None:
                 raise ValueError(f"{name}: batches are of links, without times")
         mode, negatives = _negatives(neg_sampling, neg_sampling_ratio)
-        if corrupt not in ("dst", "both") or exclude not in ("pair", "none"):
-            raise ValueError(f"corrupt is dst or both, and exclude pair or none; not {corrupt!r}, {exclude!r}")
+        choice_of("corrupt", corrupt, _core.CORRUPTED_ENDS)
+        choice_of("exclude", exclude, _core.EXCLUDED_ENTRIES)
+        choice_of("negative_sampler", negative_sampler, _core.NEGATIVE_SAMPLERS)
         if mode == "triplet" and corrupt != "dst":
             raise ValueError('corrupt: triplets have other destinations, "dst"')
         store, columns = columns_of(said["data"])
         if not isinstance(store, Dataset) or store.num_nodes < 2:
             raise ValueError("dataset: links are of graphs of one node type, and of two nodes or more")
+        if negative_sampler == "degree" and negatives and not store.num_edges:
+            raise ValueError("negative_sampler: 'degree' is of graphs with edges")
         ends = _ends(store, columns, edge_label_index)
         labels = None if edge_label is None else _labels(edge_label, len(ends), mode, negatives)
-        self._links = (ends.reshape(-1).contiguous().numpy(), negatives, corrupt, bool(strict), exclude)
+        rule = _core.LinkRule(negatives, negative_sampler, corrupt, bool(strict), exclude)
+        self._links = (ends.reshape(-1).contiguous().numpy(), rule)
         super().__init__(said["data"], "all", said["num_neighbors"], batch_size, **{"y_of": "nodes", **keywords})
         self._order.set_nodes(torch.arange(len(ends)).numpy())
         self._facts |= {"kind": LinkBatch, "negatives": negatives, "mode": mode, "edge_label": labels}
         self._remade = dict(
             dataset=self.data, num_neighbors=self.fanouts, edge_label_index=edge_label_index, edge_label=edge_label,
             batch_size=batch_size, neg_sampling=neg_sampling, neg_sampling_ratio=neg_sampling_ratio, corrupt=corrupt,
-            strict=strict, exclude=exclude, **keywords,
+            negative_sampler=negative_sampler, strict=strict, exclude=exclude, **keywords,
         )  # fmt: skip
 
     def _set_items(self, options: _core.StreamOptions) -> None:
@@ -190,7 +195,7 @@ def _amount(name: str, value: Any) -> int:
         value = int(value)
     if not isinstance(value, int):
         raise ValueError(f"{name}: {value!r} negatives of each link; a whole number")
-    return integer_of(name, value, 1, _MAX_NEGATIVES)
+    return integer_of(name, value, 1, _core.MAX_NEGATIVES)
 
 
 def _ends(dataset: Dataset, columns: Any, links: Any) -> Tensor:

@@ -145,7 +145,7 @@ class NeighborLoader:
         self._starting = threading.RLock()  # threads that share a loader start it one after the other
         self._current: weakref.ref[_Epoch] | None = None
         is_of_data = not isinstance(columns, StoreColumns)
-        y_of = _choice("y_of", y_of or ("nodes" if is_pygs or is_of_data else "seeds"), ("seeds", "nodes"))
+        y_of = choice_of("y_of", y_of or ("nodes" if is_pygs or is_of_data else "seeds"), ("seeds", "nodes"))
         self._arguments = dict(
             dataset=self.data, nodes=asked.nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
             shuffle=shuffle, seed=seed, replace=replace, draw=draw, time_rule=own["time_rule"], time_window=time_window,
@@ -171,7 +171,7 @@ class NeighborLoader:
         cannot be."""
         if what == "sampler" and not isinstance(wanted, str):
             raise ValueError(f"sampler: {wanted!r} is not possible here: {KEYWORDS['sampler'].reason}")
-        _choice(what, wanted, _PLACES)
+        choice_of(what, wanted, _PLACES)
         obstacle = ""
         is_typed = isinstance(self.dataset, TypedDataset)
         if self.device.type != "cuda":
@@ -314,7 +314,7 @@ def _facts_of(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _choice(name: str, value: Any, of: Sequence[str]) -> Any:
+def choice_of(name: str, value: Any, of: Sequence[str]) -> Any:
     if value not in of:
         raise ValueError(f"{name}: {value!r} is none of {', '.join(of)}")
     return value
@@ -452,7 +452,7 @@ def _seeds(dataset: Nodes, nodes: Any) -> Tensor:
     if _is_of_type(nodes):
         raise ValueError(f"nodes: of the type {nodes[0]!r}; a store has one type of nodes: pass {nodes[1]!r} alone")
     if isinstance(nodes, str) and not _are_all(nodes):
-        nodes = getattr(dataset, _NAMES[_choice("nodes", nodes, tuple(_NAMES))])
+        nodes = getattr(dataset, _NAMES[choice_of("nodes", nodes, tuple(_NAMES))])
     if _are_all(nodes):
         return torch.arange(dataset.num_nodes)
     if nodes is None:

@@ -46,6 +46,21 @@ def test_negatives_are_uniform_in_all_nodes(dataset, links):
     assert (counts - len(drawn) / 8).abs().max() < 5 * (len(drawn) / 8) ** 0.5
 
 
+def test_negatives_are_of_the_sampler_that_is_named(dataset, links):
+    def ends(batch):
+        return batch.n_id[batch.edge_label_index[1]].split([batch.num_links, 2 * batch.num_links])
+
+    for batch in loader_of(dataset, links, negative_sampler="in-batch"):
+        positives, negatives = ends(batch)
+        assert torch.isin(negatives, positives).all() and batch.batch_size <= 2 * batch.num_links
+    for batch in loader_of(dataset, links, negative_sampler="joint"):
+        assert len(ends(batch)[1].unique()) <= 2
+    degrees = dataset.indptr.diff()
+    drawn = {name: torch.cat([ends(b)[1] for b in loader_of(dataset, links, negative_sampler=name)])
+             for name in ("uniform", "degree")}  # fmt: skip
+    assert degrees[drawn["degree"]].float().mean() > 1.2 * degrees[drawn["uniform"]].float().mean()
+
+
 def test_no_message_is_a_link_of_the_batch(dataset, links):
     def shared(**how):
         count = 0
@@ -207,6 +222,7 @@ def test_refuses_what_makes_no_pairs(dataset, links):
         ({"neg_sampling_ratio": 1 << 14}, "16383"),
         ({"edge_label": torch.ones(3)}, "edge_label"),
         ({"corrupt": "src"}, "corrupt"),
+        ({"negative_sampler": "hard"}, "negative_sampler"),
         ({"sampler": "device"}, "sampler"),
         ({"input_nodes": [1]}, "input_nodes"),
         ({"edge_label_time": torch.ones(3)}, "edge_label_time"),
