@@ -123,6 +123,9 @@ def pygs_batch(data, **options):
             return edge_sample(inputs, lambda seed, *_: SamplerOutput(seed, none, none, none, None), data.num_nodes,
                                False, None, neg_sampling)  # fmt: skip
 
+        def sample_from_nodes(self, inputs):
+            raise NotImplementedError
+
         edge_permutation = None
 
     return next(iter(LinkLoader(data, EndsAlone(), batch_size=50, **options)))
