@@ -53,6 +53,7 @@ class EmbeddingModel {
         reverses_(reverses_of(dataset_.types)) {}
 
   const Dataset& dataset() const { return dataset_; }
+  std::int64_t width() const { return embeddings_.shape.node_width(); }
 
   /// None for a name that no relation has, or a reverse.
   std::optional<std::uint16_t> relation_named(std::string_view name) const {
@@ -124,14 +125,12 @@ std::uint64_t write_best_triples(const EmbeddingModel& model, const InferOptions
     fail(ErrorKind::kUsage, "--relation: " + model.dataset().name + " has no relation '" + said.relation +
                                 "'; salient-prepare describe lists them, and --side head asks for heads");
   const std::vector<NodeId> nodes = select_nodes(model.dataset(), said.nodes).nodes;
-  const BestLinks wanted{
-      .dataset = model.dataset(),
-      .nodes = nodes,
-      .side = said.side,
-      .relation = *relation,
-      .k = static_cast<std::size_t>(said.results.top_k),
-      .blocks = rank_blocks(kDefaultRankBytes,
-                            std::ssize(model.query_rows(said.side, *relation, std::span(nodes).first(1))))};
+  const BestLinks wanted{.dataset = model.dataset(),
+                         .nodes = nodes,
+                         .side = said.side,
+                         .relation = *relation,
+                         .k = static_cast<std::size_t>(said.results.top_k),
+                         .blocks = rank_blocks(kDefaultRankBytes, model.width())};
   write_best_links(folder, wanted,
                    [&](std::span<const NodeId> some, std::int64_t first, std::int64_t count, float* out) {
                      model.score(model.query_rows(said.side, *relation, some), first, count, out);

@@ -32,8 +32,9 @@ std::vector<std::vector<ScoredNode>> best_candidates(const CandidateProblem& pro
                                                      const RankBlocks& blocks) {
   std::vector<std::vector<ScoredNode>> best(problem.num_queries);
   if (k == 0) return best;
-  std::vector<float> scores(static_cast<std::size_t>(blocks.queries * blocks.candidates));
   const auto num_candidates = static_cast<std::int64_t>(problem.num_candidates);
+  std::vector<float> scores(static_cast<std::size_t>(std::min(blocks.queries, std::ssize(best)) *
+                                                     std::min(blocks.candidates, num_candidates)));
   const auto keep_block = [&](std::size_t q, std::int64_t first, std::span<const float> row) {
     const std::span<const NodeId> left_out = problem.left_out ? problem.left_out(q) : std::span<const NodeId>();
     for (std::size_t c = 0; c < row.size(); ++c) {
