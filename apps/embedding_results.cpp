@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/best_links.h"
+#include "apps/infer_command.h"
 #include "apps/open_named_dataset.h"
 #include "apps/selected_nodes.h"
 #include "core/arena_of.h"
