@@ -43,7 +43,7 @@ BLOCKS = {
                        + ["tests/scripts/workbench_gpu_test.py", "tests/workbench/salient_kernels_test.py"],
     "docs/EDGE_WEIGHTS_AND_TIMES.md": 2 * ["tests/apps/edge_values_test.py"] + ["tests/apps/temporal_test.py"]
                                       + 2 * ["tests/sampler/temporal_sampler_test.cpp"],
-    "docs/LINKS.md": ["tests/apps/links_test.py", "here"],
+    "docs/LINKS.md": 2 * ["tests/apps/links_test.py"] + ["here"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
     "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py"]
