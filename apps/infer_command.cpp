@@ -71,6 +71,11 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
   add_problems_of_new_nodes(found, options);
   check_field(found, options.links.empty() || (nodes.what == NodeSelection().what && options.added.nodes.empty()),
               "links", "instead of --nodes and --new-nodes");
+  check_field(found, options.links.empty() || options.results.top_k == ResultOptions().top_k, "top-k",
+              "not with --links, which are scored as they are");
+  check_field(found, options.links.empty() || options.relation.empty(), "relation",
+              "not with --links, whose triples name theirs");
+  check_field(found, options.links.empty() || options.side == InferOptions().side, "side", "not with --links");
   options::check_checkpoint_name(found, options.checkpoint);
   add_problems(found, options.sampled, options.exact);
   add_problems(found, options.layerwise, options.exact);

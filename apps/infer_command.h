@@ -13,11 +13,9 @@
 
 namespace salient {
 
-/// `self` is InferOptions& when a value is set and const InferOptions& when it is printed.
+/// Which nodes or links of the data set are asked for. @param self  as below
 template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, InferOptions>
-void visit_fields(Self& self, Visit&& field) {
-  field("run", self.run, "directory of a run of salient-train");
+void visit_asked(Self& self, Visit&& field) {
   field(
       "nodes", self.nodes.what,
       "train | valid | test | all | ids, parted by commas | a file with ids, .npy, .txt, .csv or .tsv, or with a bool "
@@ -27,7 +25,18 @@ void visit_fields(Self& self, Visit&& field) {
   field("id-column", self.nodes.id_column,
         "of a table of ids or of new nodes, NAME or number from 0; empty = one with a usual name");
   field("links", self.links,
-        "of a run of --task link, instead of --nodes: pairs of ids in text, as salient-prepare edges takes edges");
+        "of a run of --task link, instead of --nodes: pairs of ids in text, as salient-prepare edges takes edges; of a "
+        "knowledge graph triples, as salient-prepare triples takes them");
+  field("relation", self.relation, "of the likeliest links of --nodes in a knowledge graph, by its name");
+  field("side", self.side, "of links: which end is to be found for each of --nodes, tails or heads");
+}
+
+/// `self` is InferOptions& when a value is set and const InferOptions& when it is printed.
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, InferOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("run", self.run, "directory of a run of salient-train");
+  visit_asked(self, field);
   field("new-nodes", self.added.nodes,
         "instead of --nodes: a table of nodes that the data set lacks, with the columns of its own table; of a typed "
         "graph TYPE=FILE, for each type");
@@ -46,7 +55,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("force", self.results.force, "replace --out if it holds earlier results");
   field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
   field("format", self.results.format, "arrays for programs, or a table for people");
-  field("top-k", self.results.top_k, "classes per node, the most probable first");
+  field("top-k", self.results.top_k,
+        "classes per node, the most probable first; of a run of --task link the likeliest links that a node has not");
   field("probabilities", self.results.probabilities,
         "also write those of every class: in the table a column prob_NAME each, as an array probabilities.npy");
   field("embeddings", self.results.embeddings, "also write the result of this layer, from 1; 0 = none");

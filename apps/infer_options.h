@@ -13,6 +13,7 @@
 #include "engine/device/machine_options.h"
 #include "engine/infer/activations.h"
 #include "engine/infer/prediction_writer.h"
+#include "engine/rank/known_links.h"
 #include "engine/train/train_options.h"
 #include "store/data_schema.h"
 
@@ -78,7 +79,9 @@ struct InferOptions {
   std::string run{};                ///< directory of a run of salient-train
   std::string checkpoint = "best";  ///< or "latest", "epoch-NNNN"
   NodeSelection nodes{};
-  std::string links{};                    ///< instead: a file of pairs of ids, which a run of links scores
+  std::string links{};                    ///< instead: a file of links by ids, which a run of links scores
+  std::string relation{};                 ///< of the nodes' likeliest links, in a knowledge graph
+  LinkSide side = LinkSide::kTail;        ///< which end of these is to be found
   AddedNodes added{};                     ///< instead of nodes of the data set; their id column is that of `nodes`
   DataOptions data{.dataset{}, .root{}};  ///< empty: the run's
   FeatureMatch match_features = FeatureMatch::kName;

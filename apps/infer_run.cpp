@@ -290,7 +290,12 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
   json["checkpoint"] = run.trained.checkpoint.filename().string();
   json["model"] = name_of(run.trained_with.model.kind);
   json["dataset"] = {{"name", dataset.name}, {"source", dataset.source_kind}, {"fingerprint", dataset.fingerprint}};
-  if (run.has_added())
+  if (!options.links.empty())
+    json["links"] = {{"file", options.links}};
+  else if (predicts_links(run.trained_with))
+    json["nodes"] = {
+        {"selected", options.nodes.what}, {"side", name_of(options.side)}, {"top_k", options.results.top_k}};
+  else if (run.has_added())
     json["nodes"] = {
         {"new", to_text(options.added.nodes)}, {"edges", to_text(options.added.edges)}, {"count", counts.nodes}};
   else

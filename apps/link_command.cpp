@@ -97,6 +97,30 @@ LinkCommand read_link_command(std::span<const char* const> args, const std::func
   return command;
 }
 
+std::optional<LinkRunOptions> embedding_options_of(const std::filesystem::path& run) {
+  const std::filesystem::path file = run / "config.toml";
+  if (run.empty() || !is_there(file)) return std::nullopt;
+  std::vector<Assignment> said;
+  try {
+    said = options::from_toml_file(file.string());
+  } catch (const Error&) {
+    return std::nullopt;  // who reads it as another run's says what is wrong
+  }
+  const auto is_none = [](const Assignment& one) {
+    return one.name == "model" && one.text == name_of(LinkEncoder::kNone);
+  };
+  if (std::ranges::none_of(said, is_none)) return std::nullopt;
+  LinkRunOptions found;
+  try {
+    options::apply(found, std::span<const Assignment>(said));
+    if (const std::optional<LinkOptions> link = link_options_of(found)) found.link = *link;
+    refuse(problems_of(found));
+  } catch (const Error& error) {
+    fail(ErrorKind::kBadData, file.string() + ": is not the configuration of a run: " + error.what());
+  }
+  return found;
+}
+
 std::optional<LinkOptions> link_options_of(const LinkRunOptions& options) {
   LinkOptions link = options.link;
   link.negatives = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -95,6 +96,10 @@ bool is_link_command(std::span<const char* const> args, const std::function<cons
 /// command line. @throws as read_train_command()
 LinkCommand read_link_command(std::span<const char* const> args, const std::function<const char*(const char*)>& look_up,
                               const ConfigReader& read_run = read_resumed_config);
+
+/// The options of a run of an embedding model, from its config.toml; none of another run, and where there is none.
+/// @throws Error{kBadData} where it breaks a rule
+std::optional<LinkRunOptions> embedding_options_of(const std::filesystem::path& run);
 
 /// Every rule that the options break. Touches no disk.
 std::vector<FieldProblem> problems_of(const LinkRunOptions& options);

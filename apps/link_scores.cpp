@@ -4,11 +4,14 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "apps/best_links.h"
+#include "apps/embedding_results.h"
 #include "core/console/log.h"
-#include "core/csv_text.h"
 #include "core/error.h"
 #include "core/files/replace_text_file.h"
 #include "core/number_text.h"
@@ -35,9 +38,29 @@ at::Tensor rows_of_nodes(const InferRun& run, const std::filesystem::path& scrat
   return rows;
 }
 
-std::string id_of(const NodeIds& ids, NodeId node) { return ids.empty() ? std::to_string(node) : csv_field(ids[node]); }
+/// Of the run's model, on the host.
+LinkDecoder decoder_of(InferRun& run) {
+  run.trained.model->to(at::kCPU);
+  return LinkDecoder(*run.trained.model, run.trained_with.links.decoder, run.trained_with.model.hidden_dim);
+}
 
 }  // namespace
+
+void require_asked_of(const InferRun& run) {
+  const InferOptions& said = run.options;
+  const bool asks_links = !said.links.empty() || !said.relation.empty() || said.side != InferOptions().side;
+  if (!predicts_links(run.trained_with)) {
+    if (asks_links)
+      fail(ErrorKind::kUsage, std::string(said.links.empty() ? "--relation, --side" : "--links") +
+                                  ": of runs that predict links; this one predicts nodes");
+    return;
+  }
+  if (said.links.empty() && said.nodes.what == NodeSelection().what) fail(ErrorKind::kUsage, kLinksOrNodes);
+  if (!said.relation.empty())
+    fail(ErrorKind::kUsage, "--relation: of knowledge graphs; links of " + run.dataset.name + " have none");
+  if (!said.added.nodes.empty()) fail(ErrorKind::kUsage, "--new-nodes: of runs that predict nodes");
+  if (run.session.comm->size() > 1) fail(ErrorKind::kUsage, "--ranks: 1 with a run that predicts links");
+}
 
 std::vector<NodePair> read_pairs(const Dataset& dataset, const std::string& file) {
   const NodeLookup lookup(dataset);
@@ -61,9 +84,7 @@ void write_link_scores(InferRun& run, const std::filesystem::path& folder, const
   const auto row_of = [&](NodeId node) {
     return static_cast<std::int64_t>(std::ranges::lower_bound(run.nodes, node) - run.nodes.begin());
   };
-  const TrainOptions& trained = run.trained_with;
-  run.trained.model->to(at::kCPU);
-  const LinkDecoder decoder(*run.trained.model, trained.links.decoder, trained.model.hidden_dim);
+  const LinkDecoder decoder = decoder_of(run);
   const NodeIds ids = NodeIds::of(run.dataset);
   std::string table = "source,destination,score\n";
   for (std::size_t first = 0; first < pairs.size(); first += kBlockPairs) {
@@ -76,11 +97,37 @@ void write_link_scores(InferRun& run, const std::filesystem::path& folder, const
     }
     const at::Tensor scores = decoder.scores(rows, block).contiguous();
     for (std::size_t i = 0; i < count; ++i)
-      table.append(id_of(ids, pairs[first + i].source) + "," + id_of(ids, pairs[first + i].destination) + "," +
+      table.append(link_text(ids, pairs[first + i]) + "," +
                    printed("%.9g", static_cast<double>(scores.const_data_ptr<float>()[i])) + "\n");
   }
   replace_text_file(folder / "scores.csv", table);
   log_result("scored " + std::to_string(pairs.size()) + " pairs of " + std::to_string(run.nodes.size()) + " nodes");
+}
+
+void write_likeliest_links(InferRun& run, const std::filesystem::path& folder, const std::filesystem::path& scratch) {
+  const std::vector<NodeId> asked = std::exchange(run.nodes, std::vector<NodeId>(run.dataset.num_nodes()));
+  std::iota(run.nodes.begin(), run.nodes.end(), NodeId{0});
+  const at::NoGradGuard no_gradients;
+  const at::Tensor rows = rows_of_nodes(run, scratch);
+  const LinkDecoder decoder = decoder_of(run);
+  const bool asks_tail = run.options.side == LinkSide::kTail;
+  const BestLinks wanted{.dataset = run.dataset,
+                         .nodes = asked,
+                         .side = run.options.side,
+                         .k = static_cast<std::size_t>(run.options.results.top_k),
+                         .blocks = {.queries = 64, .candidates = kBlockPairs / 64}};
+  write_best_links(folder, wanted,
+                   [&](std::span<const NodeId> nodes, std::int64_t first, std::int64_t count, float* out) {
+                     const at::Tensor pairs = at::empty({std::ssize(nodes) * count, 2}, at::kLong);
+                     auto* at = pairs.mutable_data_ptr<std::int64_t>();
+                     for (const NodeId node : nodes)
+                       for (std::int64_t other = first; other < first + count; ++other) {
+                         *at++ = asks_tail ? std::int64_t{node} : other;
+                         *at++ = asks_tail ? other : std::int64_t{node};
+                       }
+                     const at::Tensor scores = decoder.scores(rows, pairs).contiguous();
+                     std::copy_n(scores.const_data_ptr<float>(), scores.numel(), out);
+                   });
 }
 
 }  // namespace salient

@@ -14,6 +14,7 @@
 
 #include "apps/advice.h"
 #include "apps/applied_variables.h"
+#include "apps/embedding_results.h"
 #include "apps/infer_command.h"
 #include "apps/infer_run.h"
 #include "apps/link_scores.h"
@@ -268,23 +269,30 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
   return 0;
 }
 
-/// Scores of --links. @return the exit code
-int write_scores(InferRun& run, const std::filesystem::path& folder, StagedDirectory& staged) {
-  write_link_scores(run, staged.path(), scratch_folder(run.options, folder));
+/// Scores of --links, or the likeliest links of --nodes. @return the exit code
+int write_links(InferRun& run, const std::filesystem::path& folder, StagedDirectory& staged) {
+  const auto write = run.options.links.empty() ? write_likeliest_links : write_link_scores;
+  if (run.options.links.empty()) select_nodes_together(run);
+  write(run, staged.path(), scratch_folder(run.options, folder));
   (void)write_text_file(staged.path() / kReport, report_of(run, {}, kProgram));
   staged.publish();
   log_result("results in " + folder.string());
   return 0;
 }
 
-/// Runs of nodes predict nodes, and runs of links score pairs.
-void require_kind_of_run(const InferRun& run) {
-  const bool scores_pairs = !run.options.links.empty();
-  if (predicts_links(run.trained_with) && !scores_pairs)
-    fail(ErrorKind::kUsage, "--links: is needed, a file of pairs, as the run predicts links");
-  if (!predicts_links(run.trained_with) && scores_pairs)
-    fail(ErrorKind::kUsage, "--links: of runs that predict links; this one predicts nodes");
-  if (scores_pairs && run.session.comm->size() > 1) fail(ErrorKind::kUsage, "--links: of one rank");
+/// By an embedding model of a knowledge graph, on one rank. @return the exit code
+int infer_by_embeddings(const InferOptions& said, const LinkRunOptions& trained, const Launch& launch) {
+  set_terminal(said.console, launch);
+  require_options_of_embeddings(said);
+  install_interrupt_handlers();
+  const std::filesystem::path folder = output_folder(said);
+  warn_of_leftovers(folder);
+  StagedDirectory staged(folder, said.results.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
+  const std::string report = write_embedding_results(said, trained, kProgram, staged.path());
+  (void)write_text_file(staged.path() / kReport, report);
+  staged.publish();
+  log_result("results in " + folder.string());
+  return 0;
 }
 
 int infer(const InferCommand& command, const Launch& launch, Communicator& control) {
@@ -296,20 +304,22 @@ int infer(const InferCommand& command, const Launch& launch, Communicator& contr
   if (launch.rank == 0)
     for (const std::string& line : variables_left_out<InferOptions>(in_environment)) log_info(line);
   require_equal_programs(control, kProgram, common_configuration(said, kOwnToAHost));
+  if (const auto trained = launch.size == 1 ? embedding_options_of(said.run) : std::nullopt)
+    return infer_by_embeddings(said, *trained, launch);
   InferRun run = set_up(said, launch, control);
-  together(*run.session.comm, [&] { require_kind_of_run(run); });
+  together(*run.session.comm, [&] { require_asked_of(run); });
   std::filesystem::path folder;
   std::optional<StagedDirectory> staged;
   install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   together(*run.session.comm, [&] {
-    if (said.links.empty()) check_top_k(run.options.results, run.dataset);
+    if (!predicts_links(run.trained_with)) check_top_k(run.options.results, run.dataset);
     if (!run.session.is_rank_0()) return;
     folder = output_folder(run.options);
     warn_of_leftovers(folder);
     staged.emplace(folder, said.results.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
   });
   if (!run.session.device.is_cuda()) reuse_tensor_memory();
-  if (!said.links.empty()) return write_scores(run, folder, *staged);
+  if (predicts_links(run.trained_with)) return write_links(run, folder, *staged);
   select_nodes_together(run);
   return write_predictions(run, folder, staged);
 }

@@ -57,7 +57,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("decoder", self.decoder, "of --task link: how a link is scored from the rows of its ends");
   field("link-loss", self.loss,
         "of --task link: cross entropy of each pair, of a link among itself and its negatives, margin, or BPR");
-  field("negatives", self.rule.negatives, "of --task link: pairs that are no links, for each training link, uniform");
+  field("negatives", self.rule.negatives, "of --task link: pairs that are no links, for each training link");
+  field("negative-sampler", self.rule.sampler,
+        "their other ends: any node (uniform), by degree^0.75, ends of the batch's other links, or any but the same "
+        "for all links of a batch (joint)");
   field("corrupt", self.rule.corrupt, "which end of a link its negatives replace");
   field("negatives-strict", self.rule.is_strict, "negatives that are training links are drawn again");
   field("exclude", self.rule.exclude,

@@ -4,6 +4,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -29,25 +30,33 @@ std::unique_ptr<BatchSampler> make_link_sampler(const Dataset& dataset, const Lo
   return std::make_unique<TemporalBatchSampler>(dataset.graph, options.rule, *options.time, links.seed_times());
 }
 
-BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options) {
-  require(options.data.graph == nullptr && !dataset.types.is_typed(),
-          "batches of links are sampled on the host, of plain graphs");
-  const LinkBatches& of = *options.links;
-  require(options.time.has_value() == !of.times.empty(), "links have times where neighbours are drawn by time");
-  auto links = std::make_unique<LinkSeeds>(dataset.graph, of.ends, of.rule, of.times);
+BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options, const LinkNegatives& negatives) {
+  auto links = std::make_unique<LinkSeeds>(negatives, options.links->times);
   std::unique_ptr<BatchSampler> sampler = make_link_sampler(dataset, options, *links);
   BatchMaker maker(dataset, std::move(sampler), options.data, options.row_of, options.degrees);
   maker.take_links(std::move(links));
   return maker;
 }
 
+/// None of a loader of nodes.
+std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOptions& options) {
+  if (!options.links) return std::nullopt;
+  const LinkBatches& of = *options.links;
+  require(options.data.graph == nullptr && !dataset.types.is_typed(),
+          "batches of links are sampled on the host, of plain graphs");
+  require(options.time.has_value() == !of.times.empty(), "links have times where neighbours are drawn by time");
+  require(of.times.empty() || of.times.size() == of.ends.size() / 2, "every link has a time, or none has");
+  return LinkNegatives(dataset.graph, of.rule, of.ends);
+}
+
 }  // namespace
 
 WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
     : num_workers_(options.num_workers), device_samplers_(make_device_samplers(dataset, options)) {
+  const std::optional<LinkNegatives> negatives = negatives_of(dataset, options);
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
-    if (options.links)
-      makers_.push_back(make_link_maker(dataset, options));
+    if (negatives)
+      makers_.push_back(make_link_maker(dataset, options, *negatives));
     else
       makers_.emplace_back(
           dataset,

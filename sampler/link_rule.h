@@ -18,6 +18,21 @@ constexpr auto names_of(CorruptedEnd) {
   return std::to_array<EnumName<CorruptedEnd>>({{CorruptedEnd::kDestination, "dst"}, {CorruptedEnd::kBoth, "both"}});
 }
 
+/// Which nodes stand for the end that negatives replace.
+enum class NegativeSampler : std::uint8_t {
+  kUniform,  ///< all alike
+  kDegree,   ///< in proportion to degree^0.75, the entries of a node's row; those without entries are never drawn
+  kInBatch,  ///< the ends, on the same side, of the other links of the batch of all ranks, all alike
+  kJoint,    ///< uniform, and the same K nodes for all links of a batch
+};
+
+constexpr auto names_of(NegativeSampler) {
+  return std::to_array<EnumName<NegativeSampler>>({{NegativeSampler::kUniform, "uniform"},
+                                                   {NegativeSampler::kDegree, "degree"},
+                                                   {NegativeSampler::kInBatch, "in-batch"},
+                                                   {NegativeSampler::kJoint, "joint"}});
+}
+
 /// Which entries of the graph a batch does not see.
 enum class ExcludedEntries : std::uint8_t {
   kPair,  ///< all between the ends of its links, in both directions
@@ -33,6 +48,7 @@ inline constexpr int kMaxNegatives = (1 << 14) - 1;
 
 struct LinkRule {
   int negatives = 1;  ///< of each link, 1 to kMaxNegatives
+  NegativeSampler sampler = NegativeSampler::kUniform;
   CorruptedEnd corrupt = CorruptedEnd::kDestination;
   bool is_strict = false;  ///< a negative that is an entry of the graph, or a node with itself, is drawn again
   ExcludedEntries exclude = ExcludedEntries::kPair;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,33 +20,48 @@ struct NodePair {
   bool operator==(const NodePair&) const = default;
 };
 
-/// The pairs that stand for what is no link: functions of (key, link, number of the negative), so that they are the
-/// same for any number of ranks and threads, and however links are dealt to them.
+/// The pairs that stand for what is no link: functions of (key, link, number of the negative), and with kInBatch of the
+/// links of the batch, so that they are the same for any number of ranks and threads, and however links are dealt to
+/// them. Copies share what they have in memory, of kDegree 4 bytes a node.
 class LinkNegatives {
  public:
-  /// @param graph  borrowed; a plain one of at least two nodes
-  LinkNegatives(CsrGraph graph, const LinkRule& rule);
+  /// @param graph  borrowed; a plain one of at least two nodes, of kDegree with entries
+  /// @param ends   [n, 2] of all links, borrowed; read by kInBatch alone
+  LinkNegatives(CsrGraph graph, const LinkRule& rule, std::span<const NodeId> ends = {});
 
-  /// Negative j of link number i: its corrupted end is draw j of Draws(key, 0xFFFFFFFE, i), uniform in all nodes. With
-  /// is_strict one that is an entry of the graph, in this direction, or a node with itself is draw j + K a instead,
-  /// a = 1 .. 15, and then kept. @param j  below rule.negatives
-  NodePair of(BatchKey key, std::uint32_t i, NodePair link, int j) const;
+  /// Negative j of link number i: its corrupted end is draw j of Draws(key, 0xFFFFFFFE, i), with kJoint of
+  /// Draws(key, 0xFFFFFFFE, 0xFFFFFFFF). One that breaks a rule is draw j + K a instead, a = 1 .. 15, and then kept:
+  /// with is_strict an entry of the graph, in this direction, or a node with itself; with kInBatch the link itself.
+  ///
+  /// @param j      below rule.negatives
+  /// @param batch  [B] numbers of the links of all ranks; read by kInBatch alone, which needs one
+  /// Cost: one Philox block for four neighbouring j; of kDegree a binary search over the nodes.
+  NodePair of(BatchKey key, std::uint32_t i, NodePair link, int j, std::span<const NodeId> batch = {}) const;
+
+  CsrGraph graph() const { return graph_; }
+  const LinkRule& rule() const { return rule_; }
+  /// Of all links. @param number  of one
+  NodePair link(NodeId number) const { return {ends_[2 * std::size_t{number}], ends_[2 * std::size_t{number} + 1]}; }
 
  private:
+  NodeId drawn(Draws& draws, std::uint32_t draw, bool is_source, std::span<const NodeId> batch) const;
   bool is_entry(const NodePair& pair) const;
+  bool is_refused(const NodePair& pair, const NodePair& link) const;
 
   CsrGraph graph_;
   LinkRule rule_;
+  std::span<const NodeId> ends_;
+  std::shared_ptr<const std::vector<std::uint32_t>>
+      begin_of_;  // [V] of kDegree: the share of nodes before, of 2^32 - 1
 };
 
 /// One worker's scratch memory: it keeps it from batch to batch.
 class LinkSeeds {
  public:
-  /// @param graph  borrowed; a plain one    @param ends  [n, 2] of all links, borrowed
-  /// @param times  [n] likewise: the ends of a link and of its negatives are seen at its time, by which nothing is
-  ///               excluded; empty: they have none
-  LinkSeeds(CsrGraph graph, std::span<const NodeId> ends, const LinkRule& rule,
-            std::span<const std::int64_t> times = {});
+  /// @param negatives  with the ends of all links; what they borrow outlives it
+  /// @param times      [n] of all links, borrowed: the ends of a link and of its negatives are seen at its time, by
+  ///                   which nothing is excluded; empty: they have none
+  explicit LinkSeeds(LinkNegatives negatives, std::span<const std::int64_t> times = {});
 
   /// @param links  [B] numbers of this rank's links    @param batch  those of all ranks, `links` among them
   void make(std::span<const NodeId> links, std::span<const NodeId> batch, BatchKey key);
@@ -65,12 +81,8 @@ class LinkSeeds {
   const Exclusions& excluded() const { return excluded_; }
 
  private:
-  NodePair link(NodeId number) const { return {ends_[2 * std::size_t{number}], ends_[2 * std::size_t{number} + 1]}; }
   void add_pair(const NodePair& pair, std::int64_t time);
 
-  CsrGraph graph_;
-  std::span<const NodeId> ends_;
-  LinkRule rule_;
   LinkNegatives negatives_;
   std::span<const std::int64_t> times_;
   KeyMap<std::uint64_t> map_;       // number of the time << 32 | node

@@ -29,12 +29,18 @@ std::vector<std::optional<std::uint32_t>> reverses_of(const GraphSchema& schema)
   return reverses;
 }
 
+LinkQuery link_query(LinkSide side, NodeId node, std::uint32_t relation, NodeId target,
+                     std::span<const std::optional<std::uint32_t>> reverses) {
+  if (side == LinkSide::kTail) return {node, target, relation, false};
+  const std::optional<std::uint32_t> reverse = reverses[relation];
+  return {node, target, reverse.value_or(relation), !reverse.has_value()};
+}
+
 LinkQuery link_query(const LinkTable& links, std::size_t i, LinkSide side,
                      std::span<const std::optional<std::uint32_t>> reverses) {
-  const std::uint32_t relation = links.relations[i];
-  if (side == LinkSide::kTail) return {links.source(i), links.destination(i), relation, false};
-  const std::optional<std::uint32_t> reverse = reverses[relation];
-  return {links.destination(i), links.source(i), reverse.value_or(relation), !reverse.has_value()};
+  const bool asks_tail = side == LinkSide::kTail;
+  return link_query(side, asks_tail ? links.source(i) : links.destination(i), links.relations[i],
+                    asks_tail ? links.destination(i) : links.source(i), reverses);
 }
 
 PairScore pair_score_of(DecoderKind kind) {

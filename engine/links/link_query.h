@@ -28,6 +28,11 @@ struct LinkQuery {
 /// The number of each relation's reverse in the schema; none where it has none.
 std::vector<std::optional<std::uint32_t>> reverses_of(const GraphSchema& schema);
 
+/// @param target  what is asked for, where it is known
+LinkQuery link_query(LinkSide side, NodeId node, std::uint32_t relation, NodeId target,
+                     std::span<const std::optional<std::uint32_t>> reverses);
+
+/// Of link i.
 LinkQuery link_query(const LinkTable& links, std::size_t i, LinkSide side,
                      std::span<const std::optional<std::uint32_t>> reverses);
 

@@ -11,17 +11,20 @@ std::uint64_t key_of(std::uint16_t relation, NodeId node) { return (std::uint64_
 
 }  // namespace
 
-KnownLinks::KnownLinks(std::span<const LinkTable> splits) {
-  for (const LinkSide side : kLinkSides) by_node_[static_cast<std::size_t>(side)] = sorted(splits, side);
+KnownLinks::KnownLinks(std::span<const LinkTable> splits, bool are_symmetric) {
+  for (const LinkSide side : kLinkSides) by_node_[static_cast<std::size_t>(side)] = sorted(splits, side, are_symmetric);
 }
 
-KnownLinks::ByNode KnownLinks::sorted(std::span<const LinkTable> splits, LinkSide side) {
+KnownLinks::ByNode KnownLinks::sorted(std::span<const LinkTable> splits, LinkSide side, bool are_symmetric) {
   std::vector<std::pair<std::uint64_t, NodeId>> links;
   for (const LinkTable& split : splits)
     for (std::size_t i = 0; i < split.size(); ++i) {
       const bool asks_tail = side == LinkSide::kTail;
+      const std::uint16_t relation = split.relations.empty() ? std::uint16_t{0} : split.relations[i];
       const NodeId given = asks_tail ? split.source(i) : split.destination(i);
-      links.emplace_back(key_of(split.relations[i], given), asks_tail ? split.destination(i) : split.source(i));
+      const NodeId other = asks_tail ? split.destination(i) : split.source(i);
+      links.emplace_back(key_of(relation, given), other);
+      if (are_symmetric) links.emplace_back(key_of(relation, other), given);
     }
   std::ranges::sort(links);
   links.erase(std::unique(links.begin(), links.end()), links.end());

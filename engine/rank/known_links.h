@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/types.h"
 #include "store/link_table.h"
 
@@ -16,14 +17,17 @@ namespace salient {
 enum class LinkSide : std::uint8_t { kTail, kHead };
 inline constexpr std::array<LinkSide, 2> kLinkSides = {LinkSide::kTail, LinkSide::kHead};
 
-/// "tail", "head"
-constexpr const char* name_of(LinkSide side) { return side == LinkSide::kTail ? "tail" : "head"; }
+constexpr auto names_of(LinkSide) {
+  return std::to_array<EnumName<LinkSide>>({{LinkSide::kTail, "tail"}, {LinkSide::kHead, "head"}});
+}
 
 /// The known links of some splits, by either end. Memory: 32 bytes a link.
 class KnownLinks {
  public:
   KnownLinks() = default;
-  explicit KnownLinks(std::span<const LinkTable> splits);
+  /// @param splits         links without relations are of relation 0
+  /// @param are_symmetric  the reverse of each is known, too: twice the memory
+  explicit KnownLinks(std::span<const LinkTable> splits, bool are_symmetric = false);
 
   /// The ends on this side of the known links of a relation with `node` at their other end: ascending, each once.
   /// Cost: a binary search
@@ -35,7 +39,7 @@ class KnownLinks {
     std::vector<std::size_t> begin{};   ///< [keys + 1]
     std::vector<NodeId> ends{};
   };
-  static ByNode sorted(std::span<const LinkTable> splits, LinkSide side);
+  static ByNode sorted(std::span<const LinkTable> splits, LinkSide side, bool are_symmetric);
 
   std::array<ByNode, 2> by_node_{};
 };

@@ -29,6 +29,7 @@ constexpr BatchKey kEvaluationKey{};                       // of negatives: (0, 
 LinkRule evaluation_rule_of(const LinkTrainOptions& options) {
   LinkRule rule = options.rule;
   rule.negatives = options.eval_negatives;
+  rule.sampler = NegativeSampler::kUniform;  // figures of runs are of the same negatives
   return rule;
 }
 

@@ -97,7 +97,7 @@ constexpr auto names_of(RunTask) {
 struct LinkTrainOptions {
   DecoderKind decoder = DecoderKind::kDot;
   LinkLoss loss = LinkLoss::kBce;
-  LinkRule rule{};           ///< of training; evaluation takes all but the number of negatives
+  LinkRule rule{};           ///< of training; evaluation has uniform negatives, eval_negatives of them
   int eval_negatives = 100;  ///< of each validation and test link
 
   bool operator==(const LinkTrainOptions&) const = default;

@@ -28,11 +28,23 @@ std::vector<NodeId> seeds_of_epoch(const TrainOptions& options, const Dataset& d
   return nodes;
 }
 
-/// The most seeds of a batch: of each link both ends, and of each negative one.
+/// Nodes that a batch of links has at most beside the links' ends: one for each negative, but where links share them.
+std::size_t nodes_of_negatives(const LinkRule& rule, std::size_t num_links) {
+  const auto negatives = static_cast<std::size_t>(rule.negatives);
+  switch (rule.sampler) {
+    case NegativeSampler::kUniform:
+    case NegativeSampler::kDegree: return num_links * negatives;
+    case NegativeSampler::kInBatch: return num_links;  // of other ranks
+    case NegativeSampler::kJoint: return rule.is_strict ? num_links * negatives : negatives;
+  }
+  return 0;
+}
+
+/// The most seeds of a batch: of each link both ends, and what stands for the ends of negatives.
 std::size_t seeds_of_batch(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   const std::size_t items = largest_share(options, num_training_items(options, dataset), num_ranks);
   if (!predicts_links(options)) return items;
-  return std::min(dataset.num_nodes(), items * static_cast<std::size_t>(2 + options.links.rule.negatives));
+  return std::min(dataset.num_nodes(), 2 * items + nodes_of_negatives(options.links.rule, items));
 }
 
 /// Of the batches of training, with the largest share that a rank gets of a step.

@@ -36,6 +36,7 @@ LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph,
   return {.rule = options.rule,
           .time = options.time,
           .entries = options.entries,
+          .links = options.links ? std::optional(LinkBatches{options.link_ends, *options.links}) : std::nullopt,
           .num_workers = options.num_workers,
           .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost,
                    .type_rows = type_rows,
@@ -50,9 +51,12 @@ std::size_t global_batch(const EpochOrder& order) {
 std::vector<BatchRequest> requests_of(const EpochOrder& order, std::uint32_t epoch, std::size_t first) {
   std::vector<BatchRequest> requests;
   for (std::size_t b = first; b < order.num_batches(); ++b) {
-    const SeedRange share = rank_share(order.nodes.size(), global_batch(order), b, order.rank, order.num_ranks);
+    const std::span<const NodeId> nodes = order.nodes;
+    const SeedRange share = rank_share(nodes.size(), global_batch(order), b, order.rank, order.num_ranks);
+    const std::span<const NodeId> rest = nodes.subspan(b * global_batch(order));
     requests.push_back({.key = {.seed = order.seed, .epoch = epoch, .batch = static_cast<std::uint32_t>(b)},
-                        .seeds = std::span<const NodeId>(order.nodes).subspan(share.begin, share.count)});
+                        .seeds = nodes.subspan(share.begin, share.count),
+                        .batch = rest.first(std::min(global_batch(order), rest.size()))});
   }
   return requests;
 }
@@ -119,6 +123,7 @@ struct BatchStream::Impl {
       slot.error = nullptr;
       StreamedBatch& made = slot.made;
       made.batch.index = index;
+      if (options.links) made.links.assign(requests[index].seeds.begin(), requests[index].seeds.end());
       maker.sample(requests[index], made.batch);
       made.slab = pool->take();
       made.batch.data = made.slab->reserve(made.batch.layout.prepared_bytes);

@@ -16,7 +16,7 @@
 
 namespace salient::python {
 
-/// Which nodes meet in which batch. The same order and the same draws as in salient-train, for equal values.
+/// Which nodes, or links, meet in which batch. The same order and the same draws as in salient-train, for equal values.
 struct EpochOrder {
   std::vector<NodeId> nodes{};  ///< distinct; on every rank the same
   std::size_t batch_size = 1;   ///< seeds of a rank
@@ -33,6 +33,8 @@ struct StreamOptions {
   std::optional<TimeRule> time{};          ///< as LoaderOptions::time
   std::vector<std::int64_t> node_times{};  ///< [V] instead of the data set's; empty: those
   EntryParts entries{};                    ///< as LoaderOptions::entries
+  std::vector<NodeId> link_ends{};         ///< [n, 2] of the links whose numbers are the order's nodes, as `links` says
+  std::optional<LinkRule> links{};         ///< none: they are nodes
   int num_workers = 1;                     ///< 0 = the caller's thread
   int num_ahead = 2;                       ///< batches that wait for the consumer, at least 1
   bool has_features_on_device = false;     ///< x is not written
@@ -47,6 +49,7 @@ struct NewRows {
 struct StreamedBatch {
   Batch batch{};                           ///< its memory is in `slab`
   OwnedSlab slab{};                        ///
+  std::vector<NodeId> links{};             ///< of links: the numbers of this rank's
   std::vector<LocalId> first_new_edges{};  ///< [L] outermost first: edges of the hop's destinations that the hop before
                                            ///< it, towards the seeds, had as destinations already
   std::vector<std::vector<NewRows>> new_rows{};  ///< likewise, of a typed graph alone: [L][R]

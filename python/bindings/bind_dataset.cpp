@@ -134,6 +134,13 @@ void bind_arrays(nb::class_<OpenDataset>& type) {
   type.def("train", array_method(&Dataset::train));
   type.def("valid", array_method(&Dataset::valid));
   type.def("test", array_method(&Dataset::test));
+  type.def(
+      "links",
+      [](Self self, std::size_t split) {
+        const auto ends = self.p->data->links.at(split).ends;
+        return array_of(ends.data(), {ends.size() / 2, 2}, self.h, nb::dtype<std::int32_t>());
+      },
+      nb::arg("split"));
 }
 
 }  // namespace

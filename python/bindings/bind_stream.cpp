@@ -82,6 +82,9 @@ void bind_batch(nb::module_& module) {
   field("num_bytes", [](const StreamedBatch& self) { return self.batch.layout.prepared_bytes; });
   field("y", [](const StreamedBatch& self) { return self.batch.layout.y; });
   field("nodes", [](const StreamedBatch& self) { return self.batch.layout.nodes; });
+  field("num_pairs", [](const StreamedBatch& self) { return self.batch.layout.num_pairs; });
+  field("pairs", [](const StreamedBatch& self) { return self.batch.layout.pairs; });
+  field("links", [](const StreamedBatch& self) { return self.links; });
   field("x", [](const StreamedBatch& self) { return self.batch.layout.x; });
   field("x_begin", [](const StreamedBatch& self) { return self.batch.layout.x_begin; });
   field("x_columns", [](const StreamedBatch& self) { return self.batch.layout.x_columns; });
@@ -118,6 +121,45 @@ nb::tuple reference(const OpenDataset& dataset, const SamplingRule& rule, const 
   return nb::make_tuple(mfg.nodes, hops);
 }
 
+/// @param ends  [2 n] source and destination of each link, nodes of the data set
+/// @param rule  with kDegree of a graph with entries
+void set_links(StreamOptions& self, const Ids& ends, LinkRule rule) {
+  self.link_ends = ids_of(ends);
+  self.links = rule;
+}
+
+/// The words of an enum.
+template <class Enum>
+nb::object words_of() {
+  std::vector<std::string> words;
+  for (const auto& [value, name] : names_of(Enum{})) words.emplace_back(name);
+  return nb::cast(words);
+}
+
+void bind_link_rule(nb::module_& module) {
+  nb::class_<LinkRule>(module, "LinkRule")
+      .def(
+          "__init__",
+          [](LinkRule* self, int negatives, const std::string& sampler, const std::string& corrupt, bool is_strict,
+             const std::string& exclude) {
+            const auto drawn = value_named<NegativeSampler>(sampler);
+            const auto end = value_named<CorruptedEnd>(corrupt);
+            const auto entries = value_named<ExcludedEntries>(exclude);
+            if (!drawn || !end || !entries || negatives < 0 || negatives > kMaxNegatives)
+              fail(ErrorKind::kUsage, "negatives, sampler, corrupt and exclude are no rule of links");
+            new (self) LinkRule{.negatives = negatives,
+                                .sampler = *drawn,
+                                .corrupt = *end,
+                                .is_strict = is_strict,
+                                .exclude = *entries};
+          },
+          nb::arg("negatives"), nb::arg("sampler"), nb::arg("corrupt"), nb::arg("is_strict"), nb::arg("exclude"));
+  module.attr("NEGATIVE_SAMPLERS") = words_of<NegativeSampler>();
+  module.attr("CORRUPTED_ENDS") = words_of<CorruptedEnd>();
+  module.attr("EXCLUDED_ENTRIES") = words_of<ExcludedEntries>();
+  module.attr("MAX_NEGATIVES") = kMaxNegatives;
+}
+
 void bind_rule(nb::module_& module) {
   nb::class_<SamplingRule>(module, "SamplingRule")
       .def(
@@ -133,14 +175,9 @@ void bind_rule(nb::module_& module) {
           nb::arg("fanouts"), nb::arg("draw"), nb::arg("of_relations") = std::vector<std::vector<int>>())
       .def_ro("fanouts", &SamplingRule::fanouts)
       .def_prop_ro("draw", [](const SamplingRule& self) { return name_of(self.draw); });
-  std::vector<std::string> draws;
-  for (const auto& [draw, name] : names_of(Draw{})) draws.emplace_back(name);
-  module.attr("DRAWS") = nb::cast(draws);
-  std::vector<std::string> orders, strategies;
-  for (const auto& [order, name] : names_of(TimeOrder{})) orders.emplace_back(name);
-  for (const auto& [strategy, name] : names_of(TimeStrategy{})) strategies.emplace_back(name);
-  module.attr("TIME_RULES") = nb::cast(orders);
-  module.attr("TIME_STRATEGIES") = nb::cast(strategies);
+  module.attr("DRAWS") = words_of<Draw>();
+  module.attr("TIME_RULES") = words_of<TimeOrder>();
+  module.attr("TIME_STRATEGIES") = words_of<TimeStrategy>();
   module.def("are_fanouts", [](const std::vector<int>& fanouts) { return are_fanouts(fanouts); });
   module.def("reference_sample", &reference, nb::arg("dataset"), nb::arg("rule"), nb::arg("seeds"), nb::arg("key"));
 }
@@ -168,6 +205,7 @@ std::unique_ptr<PythonStream> make_stream(const OpenDataset& dataset, const Grap
 void bind_stream(nb::module_& module) {
   bind_batch(module);
   bind_rule(module);
+  bind_link_rule(module);
   nb::class_<StreamOptions>(module, "StreamOptions")
       .def(nb::init<>())
       .def_rw("rule", &StreamOptions::rule)
@@ -186,6 +224,7 @@ void bind_stream(nb::module_& module) {
              self.node_times.assign(times.data(), times.data() + times.size());
            })
       .def("carry_edges", [](StreamOptions& self) { self.entries = {.places = true, .features = true}; })
+      .def("set_links", &set_links, nb::arg("ends"), nb::arg("rule"))
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)
       .def_rw("has_features_on_device", &StreamOptions::has_features_on_device);

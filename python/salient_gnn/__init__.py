@@ -12,6 +12,7 @@ import torch  # noqa: F401  its CUDA runtime is the one that _core takes, wherev
 from salient_gnn._core import Error, __version__
 from salient_gnn.batch import Batch, Layer
 from salient_gnn.dataset import Dataset
+from salient_gnn.link_loader import LinkBatch, LinkNeighborLoader
 from salient_gnn.loader import NeighborLoader
 from salient_gnn.models import load_model, take_layers
 from salient_gnn.programs import Predictions, ProgramError, Run, predict, train
@@ -24,6 +25,8 @@ __all__ = [
     "Dataset",
     "Error",
     "Layer",
+    "LinkBatch",
+    "LinkNeighborLoader",
     "NeighborLoader",
     "Predictions",
     "ProgramError",

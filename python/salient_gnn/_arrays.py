@@ -102,12 +102,12 @@ def nodes_of(nodes: Any, what: str, num_nodes: int | None = None) -> Tensor:
     return ids_of(ids.nonzero().squeeze(1), what)
 
 
-def edges_of(edge_index: Any) -> tuple[Tensor, Tensor]:
+def edges_of(edge_index: Any, what: str = "edge_index") -> tuple[Tensor, Tensor]:
     """Sources and destinations of [2, E] integers, as ids_of()."""
-    edges = tensor_of(edge_index, "edge_index")
+    edges = tensor_of(edge_index, what)
     if edges.dim() != 2 or edges.shape[0] != 2 or edges.layout != torch.strided:
-        raise ValueError(f"edge_index: has shape {list(edges.shape)}, not [2, E]")
-    return ids_of(edges[0], "edge_index"), ids_of(edges[1], "edge_index")
+        raise ValueError(f"{what}: has shape {list(edges.shape)}, not [2, E]")
+    return ids_of(edges[0], what), ids_of(edges[1], what)
 
 
 def features_of(x: Any) -> Tensor:

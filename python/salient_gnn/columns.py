@@ -26,6 +26,10 @@ class Columns(Protocol):
     def take(self, name: str, batch: Batch) -> Any:
         """The rows of a batch's nodes or edges, on its device."""
 
+    @property
+    def edge_index(self) -> Tensor:
+        """[2, E] sources and destinations of all edges."""
+
     def edge_ids(self, entries: Tensor) -> Tensor:
         """int64 [E]: what batch.e_id calls these entries of the store's `indices`."""
 
@@ -45,6 +49,10 @@ class StoreColumns:
         rows = self._dataset.values_on(name, batch.device)[batch.nodes]
         return rows.long() if rows.dtype == torch.int32 else rows
 
+    @property
+    def edge_index(self) -> Tensor:
+        return self._dataset.edge_index
+
     def edge_ids(self, entries: Tensor) -> Tensor:
         return entries
 
@@ -54,7 +62,7 @@ class DataColumns:
 
     def __init__(self, data: Data, dataset: Dataset) -> None:
         self._data = data
-        self._edge_index = data.edge_index
+        self.edge_index = data.edge_index
         self._num_nodes = dataset.num_nodes
         in_store = {"edge_index", "num_nodes", *(["x"] if dataset.num_features > 0 else [])}
         self.names = tuple(name for name in names_in(data) if name not in in_store)
@@ -79,7 +87,7 @@ class DataColumns:
     def edge_ids(self, entries: Tensor) -> Tensor:
         """Columns of data.edge_index: of repeated ones, which the store has once, the first."""
         if self._columns is None:
-            sources, destinations = self._edge_index.cpu()
+            sources, destinations = self.edge_index.cpu()
             keys, columns = (destinations.long() * self._num_nodes + sources.long()).sort(stable=True)
             is_first = torch.ones(len(keys), dtype=torch.bool)
             is_first[1:] = keys[1:] != keys[:-1]

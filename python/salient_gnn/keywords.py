@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -125,8 +126,16 @@ def own_keywords(own: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
     if new:
         _told.update(row.name for row in new)
         reasons = "; ".join(f"{row.name} ({row.reason})" for row in new)
-        warnings.warn(f"without effect in salient_gnn.NeighborLoader: {reasons}", stacklevel=4)
+        warnings.warn(f"without effect in salient_gnn.NeighborLoader: {reasons}", stacklevel=_level_of_caller())
     return merged
+
+
+def _level_of_caller() -> int:
+    """The stacklevel, for the function that calls this one, of the first frame outside of the package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def table() -> str:

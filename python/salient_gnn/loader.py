@@ -85,6 +85,8 @@ class NeighborLoader:
     drop_last     leaves out a last global batch that is not full
     """
 
+    _host_samples = ""  # why, of loaders whose graph is never on a GPU
+
     def __init__(
         self,
         dataset: Dataset | TypedDataset | Data | None = None,
@@ -152,7 +154,7 @@ class NeighborLoader:
         self._starting = threading.RLock()  # threads that share a loader start it one after the other
         self._current: weakref.ref[_Epoch] | None = None
         is_of_data = not isinstance(columns, StoreColumns)
-        y_of = _choice("y_of", y_of or ("nodes" if is_pygs or is_of_data else "seeds"), ("seeds", "nodes"))
+        y_of = choice_of("y_of", y_of or ("nodes" if is_pygs or is_of_data else "seeds"), ("seeds", "nodes"))
         self._arguments = dict(
             dataset=self.data, nodes=asked.nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
             shuffle=shuffle, seed=seed, replace=replace, draw=draw, time_rule=own["time_rule"], time_window=time_window,
@@ -180,7 +182,7 @@ class NeighborLoader:
         cannot be."""
         if what == "sampler" and not isinstance(wanted, str):
             raise ValueError(f"sampler: {wanted!r} is not possible here: {KEYWORDS['sampler'].reason}")
-        _choice(what, wanted, _PLACES)
+        choice_of(what, wanted, _PLACES)
         obstacle = ""
         is_typed = isinstance(self.dataset, TypedDataset)
         if self.device.type != "cuda":
@@ -189,6 +191,8 @@ class NeighborLoader:
             obstacle = "no type has dense features"
         elif what == "features" and not is_typed and self.dataset.has_sparse_features:
             obstacle = "sparse features stay on the host"
+        elif what == "sampler" and self._host_samples:
+            obstacle = self._host_samples
         elif what == "sampler" and self._core.has_edge_times and self._time is None:
             obstacle = "its edges are in the order of their times"
         elif what == "sampler" and self._has_edge_attr:
@@ -213,11 +217,15 @@ class NeighborLoader:
             options.carry_edges()
         if self._time is not None:
             self._time.apply_to(options)
+        self._set_items(options)
         graph = self.dataset.graph_on(self.device) if self.sampler_on == "device" else None
         if self.device.type != "cuda":
             return _core.make_stream(self._core, graph, options, None, None)
         with torch.cuda.device(self.device):
             return _core.make_stream(self._core, graph, options, *pinning_of(self.device))
+
+    def _set_items(self, options: _core.StreamOptions) -> None:
+        """Of loaders of something else than nodes."""
 
     def __len__(self) -> int:
         """Batches of an epoch, the same on every rank."""
@@ -321,7 +329,7 @@ def _facts_of(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _choice(name: str, value: Any, of: Sequence[str]) -> Any:
+def choice_of(name: str, value: Any, of: Sequence[str]) -> Any:
     if value not in of:
         raise ValueError(f"{name}: {value!r} is none of {', '.join(of)}")
     return value
@@ -459,7 +467,7 @@ def _seeds(dataset: Nodes, nodes: Any) -> Tensor:
     if _is_of_type(nodes):
         raise ValueError(f"nodes: of the type {nodes[0]!r}; a store has one type of nodes: pass {nodes[1]!r} alone")
     if isinstance(nodes, str) and not _are_all(nodes):
-        nodes = getattr(dataset, _NAMES[_choice("nodes", nodes, tuple(_NAMES))])
+        nodes = getattr(dataset, _NAMES[choice_of("nodes", nodes, tuple(_NAMES))])
     if _are_all(nodes):
         return torch.arange(dataset.num_nodes)
     if nodes is None:

@@ -79,6 +79,59 @@ class Links(programs.ProgramTest):
         self.assert_one_error(self.run_here("salient-train", "--resume", "part", "--hidden", "8", expect=BAD_DATA),
                               BAD_DATA, "hidden is 16, this run's is 8")
 
+    def infer(self, out, *words, run="asked", expect=0):
+        done = self.run_here("salient-infer", "--run", run, "--progress", "none", "--out", out, *words, expect=expect)
+        found = [name for name in ("scores.csv", "best.csv") if (self.work / out / name).exists()]
+        return list(csv.DictReader((self.work / out / found[0]).read_text().splitlines())) if found else done
+
+    def test_likeliest_links_are_the_best_of_all_scored(self):
+        """The scores of all triples, sorted, without those that the data set has; heads where no reverse relation has a
+        row of its own, so that they are asked for by the relation itself."""
+        known = {tuple(line.split("\t")) for name in ("train", "valid", "test")
+                 for line in (self.work / f"{name}.txt").read_text().splitlines()}
+        self.run_here("salient-prepare", "triples", "--train", "train.txt", "--valid", "valid.txt", "--test",
+                      "test.txt", "--reverse", "none", "--out", "turned")
+        entities, relation = ["n4", "n0", "n21"], "plus 2"
+        for decoder, side, data in (("complex", "tail", "data"), ("rotate", "tail", "data"),
+                                    ("complex", "head", "turned"), ("rotate", "head", "turned")):
+            run = f"asked-{decoder}-{side}"
+            self.train(run, "--dataset", f"./{data}", "--decoder", decoder, "--epochs", "8")
+            triples = [(e, relation, f"n{v}") if side == "tail" else (f"n{v}", relation, e)
+                       for e in entities for v in range(30)]
+            (self.work / "all.txt").write_text("".join("\t".join(triple) + "\n" for triple in triples))
+            rows = self.infer(f"all-{decoder}-{side}", "--links", "all.txt", run=run)
+            self.assertEqual([(row["source"], row["relation"], row["destination"]) for row in rows], triples)
+            scores = {triple: float(row["score"]) for triple, row in zip(triples, rows)}
+            best = self.infer(f"best-{decoder}-{side}", "--nodes", ",".join(entities), "--relation", relation,
+                              "--side", side, "--top-k", "5", "--threads", "2", run=run)
+            for e in entities:
+                wanted = [t for t in triples if t[0 if side == "tail" else 2] == e and t not in known]
+                wanted = sorted(wanted, key=lambda t: -scores[t])[:5]
+                found = [row for row in best if row["source" if side == "tail" else "destination"] == e]
+                self.assertEqual([(row["source"], row["relation"], row["destination"]) for row in found], wanted)
+                self.assertEqual([row["rank"] for row in found], list("12345"))
+                for row, triple in zip(found, wanted):
+                    self.assertAlmostEqual(float(row["score"]), scores[triple], places=5)
+
+    def test_what_cannot_be_asked_of_embeddings_is_one_line(self):
+        self.train("asked", "--epochs", "1")
+        ask = ["--nodes", "n1", "--relation", "plus 2"]
+
+        def refused(*words, expect=USAGE, has=()):
+            self.assert_one_error(self.infer("x", *words, expect=expect), expect, *has)
+        refused("--nodes", "n1", has=["--relation: is needed"])
+        refused("--top-k", "3", has=["--links: is needed"])
+        refused("--nodes", "n1", "--relation", "rev_plus 2", has=["no relation 'rev_plus 2'"])
+        refused(*ask, "--fanout", "3", has=["--fanout: of runs with an encoder"])
+        refused(*ask, "--exact", has=["--exact: of runs with an encoder"])
+        refused("--links", "test.txt", "--relation", "plus 2", has=["--relation"])
+        refused("--links", "none.txt", expect=NO_INPUT, has=["none.txt"])
+        (self.work / "unknown.txt").write_text("n1\tplus 2\tn3\nn1\tplus 4\tn3\n")
+        refused("--links", "unknown.txt", expect=BAD_DATA, has=["unknown.txt: line 2", "no relation 'plus 4'"])
+        (self.work / "stranger.txt").write_text("n1\tplus 2\tn77\n")
+        refused("--links", "stranger.txt", expect=BAD_DATA, has=["stranger.txt: line 1: 'n77'"])
+        self.assertFalse((self.work / "x").exists())
+
     def test_a_data_set_with_links_needs_no_task(self):
         self.run_here("salient-train", "--dataset", "./data", "--out", "auto", *SMALL, "--epochs", "1")
         self.assertIn('task = "link"', (self.work / "auto/config.toml").read_text())

@@ -147,6 +147,44 @@ class PlainLinks(programs.ProgramTest):
         self.assert_one_error(self.run_here("salient-infer", "--run", "figures", "--links", "unknown.txt", *QUIET,
                                             expect=BAD_DATA), BAD_DATA, "unknown.txt")
 
+    def test_likeliest_links_are_the_best_of_all_scored(self):
+        for decoder in ("dot", "mlp"):
+            run = f"found-{decoder}"
+            self.train(run, "--model", "sage", "--decoder", decoder, "--epochs", "4")
+            nodes = [5, 0, 599]
+            (self.work / "all.txt").write_text("".join(f"{v} {u}\n" for v in nodes for u in range(NODES)))
+            infer = ["salient-infer", "--run", run, *QUIET, "--exact"]
+            self.run_here(*infer, "--links", "all.txt", "--out", f"all-{decoder}")
+            rows = list(csv.DictReader((self.work / f"all-{decoder}/scores.csv").read_text().splitlines()))
+            scores = {(int(row["source"]), int(row["destination"])): float(row["score"]) for row in rows}
+            self.run_here(*infer, "--nodes", "5,0,599", "--top-k", "7", "--out", f"best-{decoder}")
+            best = list(csv.DictReader((self.work / f"best-{decoder}/best.csv").read_text().splitlines()))
+            ends = [npy.read(self.work / f"links/links-{name}.npy").values for name in ("train", "valid", "test")]
+            known = {pair for of in ends for s, d in zip(of[::2], of[1::2]) for pair in ((s, d), (d, s))}
+            self.assertEqual([int(row["source"]) for row in best], [v for v in nodes for _ in range(7)])
+            for at, row in enumerate(best):
+                pair = (int(row["source"]), int(row["destination"]))
+                self.assertNotIn(pair, known)
+                self.assertNotEqual(*pair)
+                self.assertEqual(int(row["rank"]), at % 7 + 1)
+                wanted = sorted((s for (v, u), s in scores.items()
+                                 if v == pair[0] and u != v and (v, u) not in known), reverse=True)[at % 7]
+                self.assertAlmostEqual(float(row["score"]), wanted, delta=1e-4 * max(1, abs(wanted)))
+                self.assertAlmostEqual(scores[pair], wanted, delta=1e-4 * max(1, abs(wanted)))
+        for words, has in ((["--nodes", "5", "--relation", "r"], "--relation: of knowledge graphs"),
+                           (["--links", "all.txt", "--top-k", "3"], "--top-k")):
+            self.assert_one_error(self.run_here(*infer, *words, expect=USAGE), USAGE, has)
+
+    def test_every_negative_sampler_learns_and_depends_on_no_rank(self):
+        for sampler in ("degree", "in-batch", "joint"):
+            words = ["--model", "sage", "--negatives", "2", "--negative-sampler", sampler, "--global-batch-size", "250"]
+            self.train(f"of-{sampler}", *words)
+            self.assertLess(self.losses(f"of-{sampler}")[-1], self.losses(f"of-{sampler}")[0])
+            if PROGRAMS.launch:
+                self.train(f"of-{sampler}-2", *words, ranks=2)
+                for one, two in zip(self.losses(f"of-{sampler}"), self.losses(f"of-{sampler}-2")):
+                    self.assertAlmostEqual(one, two, places=5)
+
     def test_every_model_decoder_and_loss(self):
         for model, decoder, loss in (("gcn", "mlp", "bce"), ("gin", "distmult", "bpr"), ("gat", "complex", "softmax"),
                                      ("gatv2", "rotate", "margin"), ("transformer", "dot", "softmax")):
@@ -223,6 +261,7 @@ class PlainLinks(programs.ProgramTest):
         def refused(*words, expect=USAGE, has=()):
             self.assert_one_error(self.train("x", "--model", "sage", *words, expect=expect), expect, *has)
         refused("--negatives", "0", has=["--negatives"])
+        refused("--negative-sampler", "hard", has=["--negative-sampler", "in-batch"])
         refused("--metric", "accuracy", has=["accuracy is no metric of links"])
         refused("--class-weights", "balanced", has=["class weights are of labels"])
         refused("--decoder", "complex", "--hidden", "15", has=["a hidden width of 15"])

@@ -54,7 +54,7 @@ struct LinkedDataset {
 
 TEST(LinkBatches, AreTheReferencesForAnyWorkersAndRanks) {
   const LinkedDataset linked;
-  LinkSeeds made(linked.dataset.graph, linked.ends, linked.rule);
+  LinkSeeds made(LinkNegatives(linked.dataset.graph, linked.rule, linked.ends));
   for (const std::size_t num_ranks : {1u, 2u})
     for (const int num_workers : {0, 1, 3}) {
       const std::vector<BatchRequest> requests = linked.requests(num_ranks - 1, num_ranks);

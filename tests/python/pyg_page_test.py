@@ -52,7 +52,12 @@ def test_hetero_data_is_stored_and_trained_on(trained, tmp_path):
 
 
 def test_the_page_has_a_block_for_each_test():
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 8
+
+
+def test_links_are_scored_by_their_own_loader(trained):
+    names = run("link_loader = ", dict(trained))
+    assert names["loss"].isfinite() and len(names["batch"].edge_label) == len(names["scores"])
 
 
 def test_lightnings_trainer_trains_and_validates(trained):

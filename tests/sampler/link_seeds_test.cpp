@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/support/graphs.h"
@@ -41,7 +43,7 @@ TEST(LinkSeeds, ArePositivesThenNegativesLinkByLink) {
   const Links links;
   const std::vector<NodeId> batch{5, 17, 2, 60};
   const LinkRule rule{.negatives = 3, .corrupt = CorruptedEnd::kBoth};
-  LinkSeeds seeds(links.graph.view(), links.ends, rule);
+  LinkSeeds seeds(LinkNegatives(links.graph.view(), rule, links.ends));
   const LinkNegatives negatives(links.graph.view(), rule);
   for (const BatchKey key : {BatchKey{1, 2, 3}, {1, 2, 4}}) {
     seeds.make(batch, batch, key);
@@ -65,27 +67,29 @@ TEST(LinkSeeds, RanksMakeTheSameNegativesAndSeeTheSameExclusions) {
   const Links links;
   const std::vector<NodeId> all = links.numbers();
   const std::span<const NodeId> batch = std::span(all).first(64);
-  LinkSeeds whole(links.graph.view(), links.ends, {.negatives = 2});
-  LinkSeeds part(links.graph.view(), links.ends, {.negatives = 2});
-  whole.make(batch, batch, {7, 1, 5});
-  const std::vector<NodePair> expected = pairs_of(whole);
-  std::vector<NodePair> positives, negatives;
-  for (std::size_t rank = 0; rank < 4; ++rank) {
-    part.make(batch.subspan(16 * rank, 16), batch, {7, 1, 5});
-    const std::vector<NodePair> found = pairs_of(part);
-    positives.insert(positives.end(), found.begin(), found.begin() + 16);
-    negatives.insert(negatives.end(), found.begin() + 16, found.end());
-    for (NodeId v = 0; v < 400; ++v)
-      ASSERT_TRUE(std::ranges::equal(part.excluded().of(v), whole.excluded().of(v))) << "rank " << rank;
+  for (const auto& [sampler, name] : names_of(NegativeSampler{})) {
+    const LinkNegatives rule(links.graph.view(), {.negatives = 2, .sampler = sampler}, links.ends);
+    LinkSeeds whole(rule), part(rule);
+    whole.make(batch, batch, {7, 1, 5});
+    const std::vector<NodePair> expected = pairs_of(whole);
+    std::vector<NodePair> positives, negatives;
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      part.make(batch.subspan(16 * rank, 16), batch, {7, 1, 5});
+      const std::vector<NodePair> found = pairs_of(part);
+      positives.insert(positives.end(), found.begin(), found.begin() + 16);
+      negatives.insert(negatives.end(), found.begin() + 16, found.end());
+      for (NodeId v = 0; v < 400; ++v)
+        ASSERT_TRUE(std::ranges::equal(part.excluded().of(v), whole.excluded().of(v))) << "rank " << rank;
+    }
+    positives.insert(positives.end(), negatives.begin(), negatives.end());
+    EXPECT_EQ(positives, expected) << name;
   }
-  positives.insert(positives.end(), negatives.begin(), negatives.end());
-  EXPECT_EQ(positives, expected);
 }
 
 TEST(LinkSeeds, ExcludeTheirEntriesAndReverses) {
   const Links links;
   const std::vector<NodeId> batch{0, 9, 30, 31};
-  LinkSeeds seeds(links.graph.view(), links.ends, {});
+  LinkSeeds seeds(LinkNegatives(links.graph.view(), {}, links.ends));
   seeds.make(std::span(batch).first(1), batch, {1, 1, 1});
   const CsrGraph graph = links.graph.view();
   std::size_t count = 0;
@@ -100,7 +104,7 @@ TEST(LinkSeeds, ExcludeTheirEntriesAndReverses) {
       count += is_of_batch;
     }
   EXPECT_GE(count, 4u);
-  LinkSeeds none(links.graph.view(), links.ends, {.exclude = ExcludedEntries::kNone});
+  LinkSeeds none(LinkNegatives(links.graph.view(), {.exclude = ExcludedEntries::kNone}, links.ends));
   none.make(batch, batch, {1, 1, 1});
   EXPECT_EQ(none.excluded().num_entries(), 0u);
 }
@@ -117,6 +121,69 @@ TEST(LinkNegatives, AreUniformInAllNodes) {
   const double expected = kLinks * 10 / 400.0;
   for (const int count : counts) chi_square += (count - expected) * (count - expected) / expected;
   EXPECT_LT(chi_square, 492);
+}
+
+TEST(LinkNegatives, ByDegreeAreInProportionToItsPower) {
+  const Links links;
+  const CsrGraph graph = links.graph.view();
+  const LinkNegatives negatives(graph, {.negatives = 10, .sampler = NegativeSampler::kDegree});
+  double all = 0;
+  for (NodeId v = 0; v < 400; ++v) all += std::pow(static_cast<double>(graph.degree(v)), 0.75);
+  std::vector<int> counts(400);
+  constexpr int kLinks = 10'000;
+  for (std::uint32_t i = 0; i < kLinks; ++i)
+    for (int j = 0; j < 10; ++j) ++counts[negatives.of({1, 1, 1}, i, {3, 4}, j).destination];
+  double chi_square = 0;
+  for (NodeId v = 0; v < 400; ++v) {
+    const double expected = kLinks * 10 * std::pow(static_cast<double>(graph.degree(v)), 0.75) / all;
+    if (expected == 0) {
+      EXPECT_EQ(counts[v], 0);
+      continue;
+    }
+    chi_square += (counts[v] - expected) * (counts[v] - expected) / expected;
+  }
+  EXPECT_LT(chi_square, 492);
+}
+
+TEST(LinkNegatives, InBatchAreEndsOfItsOtherLinks) {
+  const Links links;
+  const std::vector<NodeId> batch{5, 17, 2, 60, 61};
+  const LinkRule rule{.negatives = 8, .sampler = NegativeSampler::kInBatch, .corrupt = CorruptedEnd::kBoth};
+  const LinkNegatives negatives(links.graph.view(), rule, links.ends);
+  using Pairs = std::set<std::pair<NodeId, NodeId>>;
+  for (const NodeId i : batch) {
+    const NodePair link = negatives.link(i);
+    Pairs possible, seen;
+    for (const NodeId other : batch) {
+      possible.insert({link.source, negatives.link(other).destination});
+      possible.insert({negatives.link(other).source, link.destination});
+    }
+    possible.erase({link.source, link.destination});
+    for (std::uint32_t number = 0; number < 50; ++number)
+      for (int j = 0; j < 8; ++j) {
+        const NodePair pair = negatives.of({1, 1, number}, i, link, j, batch);
+        EXPECT_EQ(j % 2 == 0 ? pair.source : pair.destination, j % 2 == 0 ? link.source : link.destination);
+        seen.insert({pair.source, pair.destination});
+      }
+    EXPECT_EQ(seen, possible) << "400 draws of at most 8 pairs";
+  }
+}
+
+TEST(LinkNegatives, JointOnesAreTheSameForAllLinks) {
+  const Links links;
+  const LinkRule rule{.negatives = 6, .sampler = NegativeSampler::kJoint, .corrupt = CorruptedEnd::kBoth};
+  const LinkNegatives negatives(links.graph.view(), rule, links.ends);
+  std::set<NodeId> of_batches;
+  for (std::uint32_t number = 0; number < 30; ++number)
+    for (int j = 0; j < 6; ++j) {
+      const auto end = [&](NodeId i) {
+        const NodePair pair = negatives.of({1, 1, number}, i, negatives.link(i), j);
+        return j % 2 == 0 ? pair.destination : pair.source;
+      };
+      of_batches.insert(end(0));
+      for (const NodeId i : {3u, 9u, 50u}) EXPECT_EQ(end(i), end(0));
+    }
+  EXPECT_GT(of_batches.size(), 100u);
 }
 
 TEST(LinkNegatives, StrictOnesAreNoEntries) {

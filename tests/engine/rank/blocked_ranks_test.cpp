@@ -120,5 +120,21 @@ TEST(KnownLinks, AreSortedByBothEnds) {
   EXPECT_TRUE(KnownLinks().of(LinkSide::kTail, 0, 0).empty());
 }
 
+TEST(KnownLinks, OfSymmetricGraphsHaveNoDirection) {
+  const std::vector<NodeId> ends{0, 5, 2, 0, 3, 5};
+  const std::vector<LinkTable> splits{{ends, {}}};
+  const auto of = [&](bool are_symmetric, LinkSide side, NodeId node) {
+    const KnownLinks known(splits, are_symmetric);
+    const auto found = known.of(side, 0, node);
+    return std::vector<NodeId>(found.begin(), found.end());
+  };
+  EXPECT_EQ(of(false, LinkSide::kTail, 0), (std::vector<NodeId>{5}));
+  EXPECT_EQ(of(false, LinkSide::kHead, 0), (std::vector<NodeId>{2}));
+  for (const LinkSide side : kLinkSides) {
+    EXPECT_EQ(of(true, side, 0), (std::vector<NodeId>{2, 5}));
+    EXPECT_EQ(of(true, side, 5), (std::vector<NodeId>{0, 3}));
+  }
+}
+
 }  // namespace
 }  // namespace salient
