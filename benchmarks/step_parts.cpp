@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "benchmarks/gpu_ceilings.h"
+#include "benchmarks/layer_bytes.h"
 #include "core/number_text.h"
 #include "engine/train/run_model.h"
 #include "models/describe/costs.h"
@@ -23,58 +24,12 @@ StepPart part_of(const StepKernel& kernel) { return {kernel.name, kernel.launche
 
 constexpr double kSector = 32;  // bytes of memory: the least that a random read takes
 
-double padded(std::int64_t columns) { return static_cast<double>((columns + 7) / 8 * 8); }
-
 LayerList list_of(const TrainOptions& options, const Dataset& dataset, const EpochMetrics& epoch) {
   ModelOptions model = options.model;
   model.in_dim = dataset.feature_dim;
   model.num_classes = dataset.num_classes;
   model.num_layers = static_cast<int>(epoch.hop_edges->size());
   return describe(model);
-}
-
-/// Bytes that kernels between the layers read and write. A batch norm reads z twice and writes a result; backward it
-/// reads z and the gradient twice and writes dz. A layer norm and ReLU read once what they read.
-struct BetweenLayers {
-  double norms = 0, residuals = 0, activations = 0;
-  double added_gradients = 0;  ///< of residual connections, which the gradients of sums read
-};
-
-template <class ValuesOf>
-BetweenLayers between_layers_of_stack(const Stack& stack, const ValuesOf& values_of) {
-  BetweenLayers bytes;
-  const bool is_gatv2 = stack.layers[0].attention && stack.layers[0].attention->kind == AttentionKind::kGatv2;
-  for (std::size_t i = 0; i < stack.layers.size(); ++i) {
-    const StackLayer& layer = stack.layers[i];
-    const double values = values_of(i), residual = layer.has_residual ? values : 0;
-    if (!layer.inner_norm.empty()) bytes.norms += 8 * values;
-    if (stack.is_plain()) continue;
-    if (i > 0 && layer.attention) bytes.residuals += 3 * residual + (is_gatv2 ? 3 * values : 0);  // added to gradients
-    if (i > 0) bytes.added_gradients += residual;
-    if (!layer.is_hidden) continue;
-    switch (layer.norm.kind) {
-      case NormKind::kNone: bytes.activations += 5 * values + residual; break;
-      case NormKind::kBatch: bytes.norms += 8 * values, bytes.residuals += 3 * residual; break;
-      case NormKind::kLayer: bytes.norms += 5 * values + 2 * residual; break;
-    }
-  }
-  return bytes;
-}
-
-/// Of sage-ri, whose layers all have a batch norm, and a residual connection behind it.
-template <class ValuesOf>
-BetweenLayers between_layers_of_ri(int layers, const ValuesOf& values_of) {
-  BetweenLayers bytes;
-  for (int i = 0; i < layers; ++i) bytes.norms += (8 + 1) * values_of(i);
-  for (int i = 1; i < layers; ++i) bytes.added_gradients += values_of(i);
-  return bytes;
-}
-
-/// @param values_of  bytes of a layer's result
-template <class ValuesOf>
-BetweenLayers between_layers(ModelKind kind, const LayerList& list, const ValuesOf& values_of) {
-  return kind == ModelKind::kSageRi ? between_layers_of_ri(list.num_layers, values_of)
-                                    : between_layers_of_stack(stack_of(list), values_of);
 }
 
 /// GraphSAGE's first residual connection maps what lin_r maps, and is a part of that product.
@@ -111,7 +66,7 @@ class Step {
     add("sampling", {"hop_kernel", "grow_kernel", "count_kernel", "tree_kernel", "announce"}, sampling_bytes());
     constexpr double kSums = 8;  // of a seed: loss and whether it is right
     add("loss", {"seed_loss", "sum_rows"},
-        (ran("seed_loss") ? seeds() * padded(classes_) * (4 + size_) : 0) + seeds() * kSums);
+        (ran("seed_loss") ? seeds() * padded_columns(classes_) * (4 + size_) : 0) + seeds() * kSums);
     add("update", {"update_", "adam", "pack_kernel"}, update_bytes());
     for (const StepKernel& kernel : kernels_) parts_.push_back(part_of(kernel));
     return std::move(parts_);
@@ -139,7 +94,6 @@ class Step {
   int layers() const { return static_cast<int>(rows_.size()) - 1; }
   int width() const { return options_.model.hidden_dim; }
   int in_of(int layer) const { return layer == 0 ? in_ : width(); }
-  int out_of(int layer) const { return layer + 1 == layers() ? classes_ : width(); }
   double seeds() const { return rows_.front(); }
   /// Of the level that a layer computes, and of what it reads.
   double rows_of(int layer) const { return rows_[static_cast<std::size_t>(layers() - 1 - layer)]; }
@@ -148,7 +102,7 @@ class Step {
   /// Of each: forward, the weight's gradient and, where its input is computed, the input's. A bias is a column of ones.
   void add_products_of_model() {
     for (const RowProduct& product : products_of(list_, ProductOrder::kSumsFirst)) {
-      const double in = padded(product.in + product.has_bias), out = padded(product.out);
+      const double in = padded_columns(product.in + product.has_bias), out = padded_columns(product.out);
       const double rows = product.layer == layers()          ? seeds()
                           : product.rows == RowSet::kSources ? read_by(product.layer)
                                                              : rows_of(product.layer);
@@ -188,10 +142,10 @@ class Step {
       if (i > (is_first_fused_ ? 1 : 0) && !(i == last && is_last_fused))
         between += 2 * activations(read_by(i), width()) + 2 * activations(rows_of(i), 2 * width());
     }
-    const double in = 2 * padded(in_), first = 2 * rows_of(0) * in * padded(width());
-    const double last_in = 2 * padded(in_of(last)), of_last = 2 * seeds() * last_in * padded(classes_);
-    if (is_first_fused_) add_products(rows_of(0), in, padded(width()), -2);
-    if (is_last_fused) add_products(seeds(), last_in, padded(classes_), -2);
+    const double in = 2 * padded_columns(in_), first = 2 * rows_of(0) * in * padded_columns(width());
+    const double last_in = 2 * padded_columns(in_of(last)), of_last = 2 * seeds() * last_in * padded_columns(classes_);
+    if (is_first_fused_) add_products(rows_of(0), in, padded_columns(width()), -2);
+    if (is_last_fused) add_products(seeds(), last_in, padded_columns(classes_), -2);
     add("rows of the table, their means", {"first_operand"}, read_by(0) * row_bytes_ + activations(rows_of(0), in));
     // an operand, what dropout keeps, and means and own rows behind the layer, or their gradient
     const double of_fused =
@@ -224,14 +178,11 @@ class Step {
   /// What each operation of the layers has beside products.
   void add_operations_of_model() {
     std::optional<Sums> sums;
-    std::optional<AttentionKind> attention;
     for (const Op& op : list_.ops) {
       if (op.layer == layers()) break;
       if (const auto* aggregate = std::get_if<Aggregate>(&op.what)) {
         if (!sums) sums.emplace();
         if (aggregate->kind == SumKind::kSymmetric) sums->entry = kSector;  // of a node, and its degree
-      } else if (const auto* attend = std::get_if<Attend>(&op.what)) {
-        attention = attend->kind;
       } else if (is_joined_product(list_, op)) {
         sums->columns = 2;  // means and own rows
       }
@@ -242,7 +193,7 @@ class Step {
       sums->gradient = between.added_gradients;
       for (const RowProduct& product : products_of(list_, ProductOrder::kSumsFirst))  // operands that are made of rows
         if (product.reads_features && !is_within_another(options_.model.kind, product))
-          sums->first += activations(rows_of(0), padded(product.in + product.has_bias));
+          sums->first += activations(rows_of(0), padded_columns(product.in + product.has_bias));
       add_sums(*sums);
     }
     if (between.norms > 0)
@@ -253,14 +204,18 @@ class Step {
     add("residual connections", {"add_rows_kernel"}, between.residuals);
     add("activations", {"activate_kernel", "activation_backward"}, between.activations);
     add("jumping knowledge", {"concat_rows", "max_rows"}, 0);
-    if (attention == AttentionKind::kGat) gat();
-    if (attention == AttentionKind::kGatv2) gatv2();
+    if (!has_attention(options_.model.kind)) return;
+    const Stack stack = stack_of(list_);  // rows of gat with one head are read as they are, others' are mapped
+    if (stack.layers.front().maps_entries()) attention_of_maps(stack);
+    if (!stack.layers.back().maps_entries()) gat(stack);
   }
 
-  void gat() {
-    const double table = read_by(0) * row_bytes_, first = activations(rows_of(0), padded(in_));
+  void gat(const Stack& stack) {
+    const bool reads_table = !stack.layers.front().maps_entries();
+    const double table = reads_table ? read_by(0) * row_bytes_ : 0,
+                 first = reads_table ? activations(rows_of(0), padded_columns(in_)) : 0;
     double rows = 0, sums = 0;  // of layers, and weighted
-    for (int i = 1; i < layers(); ++i)
+    for (int i = reads_table ? 1 : layers() - 1; i < layers(); ++i)
       rows += activations(read_by(i), width()), sums += activations(rows_of(i), width());
     add("attention over rows of the table", {"forward_kernel<salient::TableSource"}, table + first);
     add("attention over rows of a layer", {"forward_kernel"}, rows + sums);
@@ -271,16 +226,20 @@ class Step {
     add("its parameters", {"vectors_kernel", "vector_gradients", "parameter_gradients"}, 0);
   }
 
-  void gatv2() {
-    const double columns = padded(in_ + 1);
-    add("rows of the table", {"gather_kernel"}, read_by(0) * row_bytes_ + activations(read_by(0), columns));
-    double l = 0, r = 0;  // with as many gradients
-    for (int i = 0; i < layers(); ++i) {
-      l += activations(read_by(i), padded(out_of(i))), r += activations(rows_of(i), padded(out_of(i)));
-    }
-    add("attention", {"forward_kernel"}, l + 2 * r);
-    add("its gradients", {"backward_kernel"}, 2 * l + 3 * r);
-    add("its parameters", {"vector_gradients"}, 0);
+  void attention_of_maps(const Stack& stack) {
+    add("rows of the table", {"gather_kernel"},
+        read_by(0) * row_bytes_ + activations(read_by(0), padded_columns(in_ + 1)));
+    const auto [maps, results] = attention_bytes(
+        stack, [&](auto i, auto columns) { return activations(rows_of(static_cast<int>(i)), columns); },
+        [&](auto i, auto columns) { return activations(read_by(static_cast<int>(i)), columns); });
+    std::vector<std::string> forward{"entry_forward"}, backward{"entry_score_gradients", "entry_row_gradients"},
+        parameters{"entry_vector_gradients"};
+    if (stack.layers.back().maps_entries())  // gatv2's with one head; else gat's have such names
+      forward.emplace_back("forward_kernel"), backward.emplace_back("backward_kernel"),
+          parameters.emplace_back("vector_gradients");
+    add("attention", forward, maps + results);
+    add("its gradients", backward, 2 * maps + results);
+    add("its parameters", parameters, 0);
   }
 
   const TrainOptions& options_;

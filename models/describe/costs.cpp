@@ -134,7 +134,8 @@ std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order) {
       if (op.type != kEvery) found.back().share = 1.0 / list.num_types;
       found.back().type = op.type, found.back().relation = op.relation;
     } else if (const auto* attend = std::get_if<Attend>(&op.what);
-               attend != nullptr && attend->kind == AttentionKind::kGat && order == ProductOrder::kSumsFirst) {
+               attend != nullptr && attend->kind == AttentionKind::kGat && attend->heads == 1 &&
+               order == ProductOrder::kSumsFirst) {
       RowProduct& product = found[product_of[static_cast<std::size_t>(op.inputs.front())]];
       product.rows = op.rows;
       product.reads_features = false;  // but sums whose weights are trained

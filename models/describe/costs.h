@@ -44,8 +44,8 @@ struct RowProduct {
   int relation = kEvery;        ///< whose sums they are: of destinations those alone that have entries of it
 };
 
-/// Attention of gat sums rows with weights that are known before: the product in front of it may come behind it, with
-/// as many rows as that has. Eager layers compute as listed, resident ones the sums first.
+/// Attention of gat with one head sums rows with weights that are known before: the product in front of it may come
+/// behind it, with as many rows as that has. Eager layers compute as listed, resident ones the sums first.
 enum class ProductOrder : std::uint8_t { kAsListed, kSumsFirst };
 
 /// In the order of the list.

@@ -10,8 +10,8 @@
 namespace salient {
 namespace {
 
-constexpr std::array kWithSteps{ModelKind::kSage,   ModelKind::kGat, ModelKind::kGin,
-                                ModelKind::kSageRi, ModelKind::kGcn, ModelKind::kGatv2};
+constexpr std::array kWithSteps{ModelKind::kSage, ModelKind::kGat,   ModelKind::kGin,        ModelKind::kSageRi,
+                                ModelKind::kGcn,  ModelKind::kGatv2, ModelKind::kTransformer};
 
 /// What `op` is beyond the kernels, "" = nothing.
 std::string obstacle_of(const Op& op) {
@@ -21,8 +21,9 @@ std::string obstacle_of(const Op& op) {
     return "a layer norm has more than 2048 columns";
   const auto* attend = std::get_if<Attend>(&op.what);
   if (attend == nullptr) return {};
-  if (attend->heads != 1) return "the model has several attention heads";
-  if (attend->kind == AttentionKind::kGatv2 && op.width > kMaxResidentGatv2Width)
+  if (attend->heads != 1 && op.width / attend->heads % 8 != 0)
+    return "the width of an attention head is not a multiple of 8";
+  if (attend->kind == AttentionKind::kGatv2 && attend->heads == 1 && op.width > kMaxResidentGatv2Width)
     return "a layer of gatv2 has more than 2048 columns";
   return {};
 }

@@ -16,6 +16,12 @@ LinearMap map_of(const LayerList& list, const Op& op, const Project& names) {
   return {names.weight, names.bias, list.at(op.inputs.front()).width, op.width};
 }
 
+/// The sum of attention and a map of the rows themselves.
+bool ends_convolution(const LayerList& list, const Op& op) {
+  const auto* project = std::get_if<Project>(&list.at(op.inputs.back()).what);
+  return project != nullptr && is_of_convolution(project->weight);
+}
+
 void add(StackLayer& layer, const LayerList& list, const Op& op) {
   if (const auto* aggregate = std::get_if<Aggregate>(&op.what)) {
     layer.sum = *aggregate;
@@ -33,7 +39,10 @@ void add(StackLayer& layer, const LayerList& list, const Op& op) {
     else
       layer.norm = *norm;
   } else if (std::holds_alternative<Combine>(op.what)) {
-    (is_joined_product(list, op) ? layer.is_joined : layer.has_residual) = true;
+    if (is_joined_product(list, op))
+      layer.is_joined = true;
+    else if (!ends_convolution(list, op))
+      layer.has_residual = true;
   } else if (const auto* drop = std::get_if<Drop>(&op.what)) {
     layer.dropout = drop->stream;
   }
@@ -51,6 +60,13 @@ bool Stack::is_plain() const {
   return !jumping && std::ranges::none_of(layers, [](const StackLayer& layer) {
     return layer.has_residual || layer.norm.kind != NormKind::kNone;
   });
+}
+
+bool Stack::passes_z() const {
+  return is_plain() && std::ranges::none_of(layers, [](const StackLayer& layer) {
+           return layer.maps_entries() &&
+                  !(layer.attention->kind == AttentionKind::kGatv2 && layer.attention->heads == 1);
+         });
 }
 
 Stack stack_of(const LayerList& list) {

@@ -34,6 +34,11 @@ struct StackLayer {
   std::optional<LinearMap> residual{};  ///< none: the identity
   Normalise norm{.kind = NormKind::kNone};
   std::optional<std::uint32_t> dropout{};  ///< Drop::stream
+
+  /// A map of every entry's row comes before attention. Of gat with one head the sum of rows is mapped.
+  bool maps_entries() const { return attention && (attention->kind != AttentionKind::kGat || attention->heads > 1); }
+  /// It maps the rows of the nodes that it computes by other weights, too.
+  bool maps_own_rows() const { return maps_entries() && attention->kind != AttentionKind::kGat; }
 };
 
 struct Stack {
@@ -44,6 +49,9 @@ struct Stack {
 
   /// Nothing is around the convolutions but ReLU and dropout.
   bool is_plain() const;
+  /// It is plain, and a layer reads z of the one before: maps of every entry would compute ReLU once an entry. The
+  /// kernel of gatv2 with one head writes activated rows itself.
+  bool passes_z() const;
 };
 
 /// @param list  describe() of a model that is a stack, any but sage-ri

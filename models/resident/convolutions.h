@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "models/describe/stack.h"
 #include "models/resident/attention_v2.h"
@@ -20,28 +21,26 @@ Values values_of(StepProgram& program, Height height, std::int64_t width);
 
 /// What a layer reads of the one before: rows of the grown level.
 struct StackInput {
-  Values rows;                             ///< of a plain stack z, read as D(relu(z)); otherwise as they are
-  std::optional<std::uint32_t> dropout{};  ///< of a plain stack
-  Matrix by_own{};                         ///< of gatv2: the part of the gradient that is that of lin_r
-  RowAddend residual{}, jumping{};  ///< more of it, unless the stack is plain: of the level's nodes, of the seeds
+  Values rows;                             ///< z, read as D(relu(z)), where layers pass that on; else as they are
+  std::optional<std::uint32_t> dropout{};  ///< of z
+  Matrix by_own{};                         ///< the part of the gradient from StackLayer::maps_own_rows()
+  RowAddend residual{}, jumping{};         ///< more of it, unless z is read: of the level's nodes, of the seeds
 };
 
 /// The convolution of a layer, and where it is.
 struct Convolution {
   std::size_t index, level;
   StackLayer layer;
-  bool is_plain;                      ///< Stack::is_plain()
+  bool passes_z;                      ///< Stack::passes_z()
   std::optional<StackInput> input{};  ///< none: features
   Values z{};                         ///< where its result goes
-  Matrix z_by_own{};                  ///< of gatv2 in a plain stack, as StackInput::by_own of the next layer
+  Matrix z_by_own{};                  ///< where z is passed on, as StackInput::by_own of the next layer
   bool wants_own_features = false;    ///< of the first layer
 
   /// The residual connection is a part of the convolution: a map of the rows themselves, as one of its own maps is.
   bool has_residual_within() const { return layer.is_joined && layer.residual.has_value(); }
-  /// The kernel of gatv2 has ReLU and dropout, and the result a column of ones behind it.
-  bool is_activated() const {
-    return is_plain && layer.is_hidden && layer.attention && layer.attention->kind == AttentionKind::kGatv2;
-  }
+  /// The kernel of gatv2 with one head has ReLU and dropout, and the result a column of ones behind it.
+  bool is_activated() const { return passes_z && layer.is_hidden && layer.maps_entries(); }
 };
 
 /// The launches of a convolution, forward and backward down to the gradient of its input.
@@ -49,9 +48,12 @@ struct Convolution {
 Matrix add_convolution(StepProgram& program, const Convolution& convolution);
 Matrix add_sum_convolution(StepProgram& program, const Convolution& convolution);
 Matrix add_gat_convolution(StepProgram& program, const Convolution& convolution);
-Matrix add_gatv2_convolution(StepProgram& program, const Convolution& convolution);
+Matrix add_entry_attention(StepProgram& program, const Convolution& convolution);
 
-/// output = input * W^T + b. @param input_gradient  none: not wanted
+/// output = input * W^T + b of each map, side by side in padded columns. All have as many.
+/// @param input_gradient  none: not wanted
+void add_maps(StepProgram& program, std::span<const LinearMap> maps, const Matrix& input,
+              std::optional<Matrix> input_gradient, const Values& output);
 void add_map(StepProgram& program, const LinearMap& map, const Matrix& input, std::optional<Matrix> input_gradient,
              const Values& output);
 

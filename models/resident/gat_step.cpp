@@ -53,7 +53,7 @@ void add_later(StepProgram& program, const Attention& attention, const Convoluti
                                          .z = input.value,
                                          .z_gradient = input.gradient,
                                          .gradient = gradient.data,
-                                         .is_activated = !c.is_plain,
+                                         .is_activated = !c.passes_z,
                                          .dropout = c.input->dropout});
   program.add_early([attention](const StepRun& run) { attention_vectors(attention, run.beside); });
   program.add(

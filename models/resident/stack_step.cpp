@@ -3,7 +3,8 @@
 //   h --- convolution --> z;  z, h --- + residual, norm, relu, dropout --> rows of the next layer
 //   seeds' rows of all layers, or of the last --- side by side, or their maximum --> --- head --> logits
 //
-// Of a plain stack the next layer reads z, and computes ReLU and dropout as it does: its rows are written once.
+// Of a plain stack the next layer reads z, and computes ReLU and dropout as it does: its rows are written once; see
+// Stack::passes_z().
 #include <algorithm>
 #include <utility>
 
@@ -17,16 +18,27 @@ Values values_of(StepProgram& program, Height height, std::int64_t width) {
   return {program.matrix(height, width), program.gradient(height, width)};
 }
 
-void add_map(StepProgram& program, const LinearMap& map, const Matrix& input, std::optional<Matrix> input_gradient,
-             const Values& output) {
-  std::vector<WeightPart> parts{{map.weight, map.in, 0}};
-  if (!map.bias.empty()) parts.push_back({map.bias, 1, map.in});
+void add_maps(StepProgram& program, std::span<const LinearMap> maps, const Matrix& input,
+              std::optional<Matrix> input_gradient, const Values& output) {
+  std::vector<WeightPart> parts;
+  std::int64_t row = 0;
+  for (const LinearMap& map : maps) {
+    parts.push_back({.name = map.weight, .columns = map.in, .packed_column = 0, .packed_row = row});
+    if (!map.bias.empty())
+      parts.push_back({.name = map.bias, .columns = 1, .packed_column = map.in, .packed_row = row});
+    row += padded(map.out);
+  }
   program.add({.input = input,
                .output = output.value,
                .output_gradient = output.gradient,
                .input_gradient = std::move(input_gradient),
-               .out_dim = map.out,
+               .out_dim = maps.front().out,
                .parts = std::move(parts)});
+}
+
+void add_map(StepProgram& program, const LinearMap& map, const Matrix& input, std::optional<Matrix> input_gradient,
+             const Values& output) {
+  add_maps(program, {&map, 1}, input, std::move(input_gradient), output);
 }
 
 void add_to_input_gradient(const StepProgram& program, const Convolution& c, const StepRun& run) {
@@ -42,14 +54,7 @@ void add_to_input_gradient(const StepProgram& program, const Convolution& c, con
 
 Matrix add_convolution(StepProgram& program, const Convolution& c) {
   if (!c.layer.attention) return add_sum_convolution(program, c);
-  switch (c.layer.attention->kind) {
-    case AttentionKind::kGat: return add_gat_convolution(program, c);
-    case AttentionKind::kGatv2: return add_gatv2_convolution(program, c);
-    case AttentionKind::kDot:
-    case AttentionKind::kRelationGat:
-    case AttentionKind::kHgt: break;
-  }
-  fail(ErrorKind::kInternal, "attention without kernels");
+  return c.layer.maps_entries() ? add_entry_attention(program, c) : add_gat_convolution(program, c);
 }
 
 namespace {
@@ -57,7 +62,7 @@ namespace {
 class Builder {
  public:
   explicit Builder(StepProgram& program)
-      : program_(program), stack_(stack_of(program.list())), is_plain_(stack_.is_plain()) {
+      : program_(program), stack_(stack_of(program.list())), passes_z_(stack_.passes_z()) {
     if (!stack_.jumping) return;
     const std::int64_t width = stack_.layers.back().out * static_cast<std::int64_t>(stack_.layers.size());
     joined_ = stack_.jumping == CombineKind::kConcat ? values_of(program_, {0}, padded(width + 1))
@@ -72,9 +77,8 @@ class Builder {
 
  private:
   bool is_last(std::size_t i) const { return i + 1 == stack_.layers.size(); }
-  bool is_gatv2(std::size_t i) const {
-    return stack_.layers[i].attention && stack_.layers[i].attention->kind == AttentionKind::kGatv2;
-  }
+  /// Whether maps with biases read the rows of layer i, as they are.
+  bool is_mapped(std::size_t i) const { return is_last(i) || stack_.layers[i + 1].maps_entries(); }
 
   /// A layer's columns of the gradient that the head gives all layers.
   Matrix jumping_gradient(std::size_t i) const {
@@ -88,17 +92,18 @@ class Builder {
   StackInput add_layer(std::size_t i, std::optional<StackInput> input) {
     const StackLayer& layer = stack_.layers[i];
     const std::size_t level = program_.level_of(i);
-    Convolution convolution{.index = i, .level = level, .layer = layer, .is_plain = is_plain_};
+    Convolution convolution{.index = i, .level = level, .layer = layer, .passes_z = passes_z_};
     const std::int64_t width = convolution.is_activated() ? padded(layer.out + 1) : padded(layer.out);
     convolution.z = layer.is_hidden ? values_of(program_, {level}, width) : logits();
     StackInput result{.rows = convolution.z, .dropout = layer.dropout};
-    if (is_gatv2(i) && !is_last(i)) result.by_own = program_.gradient({level - 1}, padded(layer.out + 1));
-    if (is_plain_) convolution.z_by_own = result.by_own;
+    if (!is_last(i) && stack_.layers[i + 1].maps_own_rows())
+      result.by_own = program_.gradient({level - 1}, padded(layer.out + 1));
+    if (passes_z_) convolution.z_by_own = result.by_own;
     if (input && layer.has_residual) input->residual = {convolution.z.gradient.data, convolution.z.gradient.width};
     convolution.input = input;
     convolution.wants_own_features = i == 0 && layer.has_residual && !convolution.has_residual_within();
     const Matrix own_features = add_convolution(program_, convolution);
-    if (!layer.is_hidden || (is_plain_ && !is_last(i)) || convolution.is_activated()) return result;
+    if (!layer.is_hidden || (passes_z_ && !is_last(i)) || convolution.is_activated()) return result;
 
     result.rows = hidden_values(i, level);
     if (stack_.jumping) result.jumping = {jumping_gradient(i).data, joined_.gradient.width};
@@ -121,7 +126,7 @@ class Builder {
   Values hidden_values(std::size_t i, std::size_t level) {
     const std::int64_t out = stack_.layers[i].out;
     if (is_last(i) && stack_.jumping) return {program_.matrix({level}, out), jumping_gradient(i)};
-    return values_of(program_, {level}, is_last(i) || is_gatv2(i) ? padded(out + 1) : out);
+    return values_of(program_, {level}, is_mapped(i) ? padded(out + 1) : out);
   }
 
   /// What is added to z. Its gradient is that of z.
@@ -176,9 +181,9 @@ class Builder {
 
   StepProgram& program_;
   const Stack stack_;
-  const bool is_plain_;
+  const bool passes_z_;
   Values joined_{};                ///< with jumping knowledge: its value of kConcat alone, all layers' gradients
-  std::vector<RowAddend> layers_;  ///< the rows that they pass on, unless the stack is plain
+  std::vector<RowAddend> layers_;  ///< the rows that they pass on, unless z is
 };
 
 }  // namespace

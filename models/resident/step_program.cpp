@@ -80,6 +80,7 @@ Product StepProgram::plan(const LinearLayer& layer, ProductKind kind, std::int64
 }
 
 void StepProgram::add_weights(const LinearLayer& layer, const Matrix& weight, const float* gradient) {
+  const auto row_bytes = layer.input.width * static_cast<std::int64_t>(size_of(weight.type));
   for (const WeightPart& part : layer.parts) {
     const auto value_of = [&](const StepTensor& tensor) {
       return static_cast<const float*>(tensor.value) + part.first_column;
@@ -93,8 +94,8 @@ void StepProgram::add_weights(const LinearLayer& layer, const Matrix& weight, co
                       part.stride == 0 ? part.columns : part.stride,
                       layer.out_dim,
                       part.columns,
-                      weight.data,
-                      gradient,
+                      weight.data + part.packed_row * row_bytes,
+                      gradient == nullptr ? nullptr : gradient + part.packed_row * layer.input.width,
                       layer.input.width,
                       part.packed_column};
     if (!part.addend.empty()) {

@@ -38,6 +38,7 @@ struct WeightPart {
   std::int64_t stride = 0;        ///< between the parameter's rows; 0 = columns
   std::int64_t first_column = 0;  ///< in the parameter
   std::string addend{};           ///< a parameter of the same shape that is added to it; "" = none
+  std::int64_t packed_row = 0;
 };
 
 /// output = input * W^T. Backward: the parameters' gradients from output_gradient, beside the rest, and input_gradient

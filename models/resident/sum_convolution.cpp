@@ -42,7 +42,7 @@ Operand add_sum(StepProgram& program, const Convolution& c, const Matrix& own_fe
                                .z = c.input->rows.value,
                                .z_gradient = c.input->rows.gradient,
                                .gradient = operand.gradient->data,
-                               .is_activated = !c.is_plain,
+                               .is_activated = !c.passes_z,
                                .dropout = c.input->dropout,
                                .self = c.input->residual,
                                .seeds = c.input->jumping});

@@ -28,7 +28,9 @@ ON_GPU = ["--device", "cuda", "--features", "device", "--sampler", "device", "--
           "--eval-batch-size", "500", "--lr", "0.01"]
 SMALL = ["--hidden", "32", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200", "--precision", "fp32"]
 FUSED = ["--fanout", "10,5,5", "--eval-fanout", "8,8,8", "--precision", "bf16"]  # hidden 256: one kernel is a layer
-MODELS = {"sage-fused": FUSED, **{name: SMALL for name in ("sage", "gcn", "gin", "sage-ri", "gat", "gatv2")}}
+MODELS = {"sage-fused": ["--model", "sage", *FUSED], "gat-heads": ["--model", "gat", "--heads", "4", *SMALL],
+          **{name: ["--model", name, *SMALL]
+             for name in ("sage", "gcn", "gin", "sage-ri", "gat", "gatv2", "transformer")}}
 
 
 class ResidentTraining(programs.ProgramTest):
@@ -75,8 +77,7 @@ class ResidentTraining(programs.ProgramTest):
     # --- checkpoints and signals ---
 
     def test_a_resumed_run_of_every_model_has_the_bits_of_one_that_was_not_interrupted(self):
-        options = {name: ["--model", name.removesuffix("-fused"), "--deterministic", *more]
-                   for name, more in MODELS.items()}
+        options = {name: ["--deterministic", *more] for name, more in MODELS.items()}
         runs = {f"{part}-{name}": ([*args, "--epochs", epochs], {})
                 for part, epochs in (("whole", 4), ("part", 2)) for name, args in options.items()}
         for printed in self.train_all(runs).values():
@@ -148,7 +149,7 @@ class ResidentTraining(programs.ProgramTest):
 
     def test_values_are_trained_and_predicted_as_by_eager_steps(self):
         data = {"dataset": self.values()}
-        cases = {**{name: ["--model", name.removesuffix("-fused"), *more] for name, more in MODELS.items()},
+        cases = {**MODELS,
                  "mae": [*SMALL, "--loss", "mae"], "huber": [*SMALL, "--loss", "huber"],
                  # signs of gradients: curves part at once where the rate is high
                  "mae-fused": [*FUSED, "--loss", "mae", "--lr", "0.003"]}
@@ -232,7 +233,8 @@ class ResidentTraining(programs.ProgramTest):
                      "--labels", labels / "y.npy", "--split", "0.6,0.2,0.2", "--out", labels / "store", expect=0)
         several = {"dataset": labels / "store"}
         refused = {"labels": (SMALL, several, "a node has several labels"),
-                   "heads": (["--model", "gat", *SMALL, "--heads", 2], {}, "several attention heads"),
+                   "heads": (["--model", "gat", *SMALL, "--heads", 8], {},
+                             "the width of an attention head is not a multiple of 8"),
                    "all": ([*SMALL, "--fanout=-1,4"], {}, "a fanout is not in 1 to 32"),
                    "host": ([*SMALL, "--features", "host"], {}, "not both in GPU memory")}
         printed = self.train_all({name: (args, how) for name, (args, how, _) in refused.items()}, expect=USAGE)

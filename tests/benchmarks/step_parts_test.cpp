@@ -105,8 +105,8 @@ TEST(StepParts, OfEveryModelHaveEachKernelOnce) {
       {"salient::gather_kernel<salient::Half, 4, float>", 1, 128},
       {"salient::last_hop_kernel", 1, 256},
       {"salient::unpack_kernel(salient::WeightBlock const*)", 1, 512}};
-  for (const ModelKind model :
-       {ModelKind::kSage, ModelKind::kGcn, ModelKind::kGin, ModelKind::kSageRi, ModelKind::kGat, ModelKind::kGatv2}) {
+  for (const ModelKind model : {ModelKind::kSage, ModelKind::kGcn, ModelKind::kGin, ModelKind::kSageRi, ModelKind::kGat,
+                                ModelKind::kGatv2, ModelKind::kTransformer}) {
     double launches = 0, seconds = 0;
     for (const StepPart& each : parts_of(model, kernels)) {
       launches += each.launches, seconds += each.seconds;
@@ -127,6 +127,26 @@ TEST(StepParts, OfAttentionReadTheTableOnceForwardAndTwiceBack) {
   const double table = (kSeeds + kFirstHop + kSecondHop) * 2 * kIn, sums = (kSeeds + kFirstHop) * 104 * 2;
   EXPECT_EQ(part(parts, "attention over rows of the table").bytes, table + sums);
   EXPECT_EQ(part(parts, "its gradients over rows of the table").bytes, 2 * table + sums);
+}
+
+/// Keys and values of all rows, queries and own maps of the nodes, and what they become.
+TEST(StepParts, OfMappedRowsHaveAllTheirMaps) {
+  const std::vector<StepKernel> kernels{
+      {"void salient::entry_forward_kernel<(salient::AttentionKind)2, float>", 2, 1},
+      {"void salient::entry_score_gradients_kernel<(salient::AttentionKind)2, float>", 2, 2},
+      {"void salient::entry_row_gradients_kernel<(salient::AttentionKind)2, float>", 2, 4},
+      {"void salient::forward_kernel<salient::LevelSource<float, false>>", 1, 8},
+      {"void salient::row_gradients_kernel<true, false, 32, salient::LevelSource<float, false>>", 1, 16}};
+  const double first = (kSeeds + kFirstHop) * kHidden * 2, all_first = first + kSecondHop * kHidden * 2;
+  const double last = kSeeds * 48 * 2, all_last = last + kFirstHop * 48 * 2;
+  const auto transformer = parts_of(ModelKind::kTransformer, kernels);
+  EXPECT_EQ(part(transformer, "attention").bytes, 2 * (all_first + all_last) + 3 * (first + last));
+  EXPECT_EQ(part(transformer, "its gradients").bytes, 4 * (all_first + all_last) + 5 * (first + last));
+  const auto gat = parts_of({.kind = ModelKind::kGat, .heads = 4}, kernels);
+  EXPECT_EQ(part(gat, "attention").bytes, all_first + first) << "the last layer has one head";
+  EXPECT_EQ(part(gat, "attention").launches, 2);
+  EXPECT_EQ(part(gat, "attention over rows of a layer").bytes, first + kSeeds * kHidden * 2);
+  EXPECT_EQ(part(gat, "its gradients over rows of a layer").launches, 1);
 }
 
 /// One hidden layer of two: z, result and their gradients, and what is added.

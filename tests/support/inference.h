@@ -96,7 +96,7 @@ inline ModelOptions options_of_variant(const std::string& variant) {
     options.norm = value_named<NormKind>(parts[1]).value();
     options.residual = parts[2] == "residual";
     options.jk = value_named<JumpingKnowledge>(parts[3]).value();
-    options.heads = parts[4] == "4" ? 4 : 1;
+    options.heads = std::stoi(parts[4]);
   }
   options.hidden_dim = 16;
   return options;

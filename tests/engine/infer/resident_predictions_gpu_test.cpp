@@ -94,7 +94,8 @@ TEST_F(ResidentPredictionsTest, OfEveryModelFindWhatEagerOnesFind) {
   for (const std::string variant :
        {"gcn", "gcn-row", "gin", "gin-scaled", "sage-ri", "gat", "gatv2", "sage/layer/residual/none/1",
         "sage/batch/residual/cat/1", "gcn/none/residual/max/1", "gin/layer/residual/cat/1", "gat/batch/residual/max/1",
-        "gatv2/layer/residual/cat/1"}) {
+        "gatv2/layer/residual/cat/1", "gat/none/none/none/2", "gatv2/batch/residual/none/2", "transformer",
+        "transformer/layer/residual/max/2"}) {
     model_ = make_model_like(variant);
     ResidentSpec spec = spec_of({5, 4, 3});
     spec.model = test::options_of_variant(variant);

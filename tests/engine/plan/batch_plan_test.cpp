@@ -183,14 +183,14 @@ TEST(StepRules, KnowWhichModelsHaveResidentBatches) {
     return plan_batches(question).why;
   };
   for (const auto& [kind, name] : names_of(ModelKind{}))
-    EXPECT_EQ(why(kind, 512), is_typed(kind) ? "the graph has several relations"
-                              : kind == ModelKind::kTransformer || kind == ModelKind::kGine
-                                  ? "the model has no resident step"
-                                  : "")
+    EXPECT_EQ(why(kind, 512), is_typed(kind)              ? "the graph has several relations"
+                              : kind == ModelKind::kGine ? "the model has no resident step"
+                                                         : "")
         << name;
   EXPECT_EQ(why(ModelKind{names_of(ModelKind{}).size()}, 512), "the model has no resident step")
       << "of a kind that is added without one";
-  EXPECT_EQ(why(ModelKind::kGatv2, 1024), "a batch may have more than 2^23 rows") << "of entries";
+  for (const ModelKind kind : {ModelKind::kGatv2, ModelKind::kTransformer})
+    EXPECT_EQ(why(kind, 1024), "a batch may have more than 2^23 rows") << "of entries";
 }
 
 TEST(StepRules, KnowWhatOfAModelNoStepComputes) {
@@ -201,7 +201,7 @@ TEST(StepRules, KnowWhatOfAModelNoStepComputes) {
     return plan_batches(question).why;
   };
   for (const auto& [kind, name] : names_of(ModelKind{})) {
-    if (kind == ModelKind::kTransformer || kind == ModelKind::kGine || is_typed(kind)) continue;
+    if (kind == ModelKind::kGine || is_typed(kind)) continue;
     EXPECT_EQ(why({.kind = kind, .hidden_dim = 100}), "the width of the hidden layers is not a multiple of 8") << name;
     if (kind == ModelKind::kSageRi) continue;
     EXPECT_EQ(why({.kind = kind, .residual = true}), "") << name;
@@ -214,8 +214,11 @@ TEST(StepRules, KnowWhatOfAModelNoStepComputes) {
         << name;
   }
   EXPECT_EQ(why({.kind = ModelKind::kSage, .aggr = Aggregation::kMax}), "the model takes the maximum over neighbours");
-  for (const ModelKind kind : {ModelKind::kGat, ModelKind::kGatv2})
-    EXPECT_EQ(why({.kind = kind, .heads = 4}), "the model has several attention heads");
+  for (const ModelKind kind : {ModelKind::kGat, ModelKind::kGatv2, ModelKind::kTransformer}) {
+    EXPECT_EQ(why({.kind = kind, .hidden_dim = 256, .heads = 4}), "");
+    EXPECT_EQ(why({.kind = kind, .hidden_dim = 48, .heads = 4}),
+              "the width of an attention head is not a multiple of 8");
+  }
   EXPECT_EQ(why({.kind = ModelKind::kGatv2, .hidden_dim = 2048}), "");
   EXPECT_EQ(why({.kind = ModelKind::kGatv2, .hidden_dim = 2056}), "a layer of gatv2 has more than 2048 columns");
 }

@@ -24,7 +24,7 @@ class Resolve : public testing::Test {
 TEST_F(Resolve, TakesBf16WhereStepsAreResidentAndNothingElseWasAskedFor) {
   if (!SALIENT_HAS_CUDA) GTEST_SKIP() << "this build has no resident steps";
   for (const auto& [kind, name] : names_of(ModelKind{})) {
-    if (kind == ModelKind::kTransformer || kind == ModelKind::kGine || is_typed(kind)) continue;
+    if (kind == ModelKind::kGine || is_typed(kind)) continue;
     RunRequest request = request_of(kind);
     EXPECT_EQ(resolved(request).precision(), Precision::kBf16) << name;
     EXPECT_TRUE(resolved(request).training.is_resident()) << name;
@@ -45,7 +45,9 @@ TEST_F(Resolve, TakesBf16WhereStepsAreResidentAndNothingElseWasAskedFor) {
 }
 
 TEST_F(Resolve, IsEagerInFp32OfAModelWithoutResidentSteps) {
-  const RunPlan plan = resolved(request_of(ModelKind::kTransformer));
+  RunRequest request = request_of();
+  request.training.model.aggr = request.evaluation.model.aggr = Aggregation::kMax;
+  const RunPlan plan = resolved(request);
   EXPECT_EQ(plan.precision(), Precision::kFp32);
   EXPECT_FALSE(plan.training.is_resident());
   EXPECT_FALSE(plan.evaluation.is_resident());

@@ -36,6 +36,10 @@ TEST(Costs, AttentionOfGatMaySumFirst) {
     EXPECT_EQ(num_of_sources, 2 * of_a_layer) << name;
     EXPECT_EQ(num_moved, kind == ModelKind::kGat ? 2 : 0) << name;
   }
+  const LayerList heads =
+      describe({.kind = ModelKind::kGat, .in_dim = 7, .hidden_dim = 12, .num_layers = 2, .heads = 3});
+  EXPECT_EQ(products_of(heads, ProductOrder::kSumsFirst)[0].rows, RowSet::kSources) << "a sum for each head";
+  EXPECT_EQ(products_of(heads, ProductOrder::kSumsFirst)[1].rows, RowSet::kDestinations) << "the logits have one head";
 }
 
 TEST(Costs, OneProductOfJoinedInputsIsThatOfAConvolution) {

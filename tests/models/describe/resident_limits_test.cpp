@@ -14,23 +14,25 @@ namespace {
 
 /// The oracle: by the options alone, in the order in which reasons are named.
 std::string obstacle_by_options(const ModelOptions& model) {
-  const bool is_attention = model.kind == ModelKind::kGat || model.kind == ModelKind::kGatv2;
+  const bool is_attention = has_attention(model.kind);
   const bool has_jk = model.jk != JumpingKnowledge::kNone;
   const bool has_hidden = model.num_layers > 1 || has_jk || model.kind == ModelKind::kGin;
   const bool has_options = has_hidden && (model.norm != NormKind::kNone || model.residual || has_jk);
   if (is_typed(model.kind)) return "the graph has several relations";
-  if (model.kind == ModelKind::kTransformer || model.kind == ModelKind::kGine) return "the model has no resident step";
+  if (model.kind == ModelKind::kGine) return "the model has no resident step";
   if (model.num_layers > 8) return "the model has more than 8 layers";
   if ((has_hidden || model.kind != ModelKind::kSage) && model.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";
   EXPECT_EQ(is_plain_sage(model), model.kind == ModelKind::kSage && !has_options);
   if (model.aggr != Aggregation::kMean) return "the model takes the maximum over neighbours";
-  if (is_attention && has_hidden && model.heads != 1) return "the model has several attention heads";
-  if (model.kind == ModelKind::kGatv2 &&
-      ((has_hidden && model.hidden_dim > 2048) || (!has_jk && model.num_classes > 2048)))
+  if (is_attention && has_hidden && model.heads != 1 && model.hidden_dim / model.heads % 8 != 0)
+    return "the width of an attention head is not a multiple of 8";
+  const bool is_v2 = model.kind == ModelKind::kGatv2;
+  if (is_v2 && has_hidden && model.heads == 1 && model.hidden_dim > 2048)
     return "a layer of gatv2 has more than 2048 columns";
   if (has_hidden && model.norm == NormKind::kLayer && model.hidden_dim > 2048)
     return "a layer norm has more than 2048 columns";
+  if (is_v2 && !has_jk && model.num_classes > 2048) return "a layer of gatv2 has more than 2048 columns";
   return {};
 }
 

@@ -40,7 +40,7 @@ std::int64_t size_of_attention(const LayerList& list) {
 TEST(StackOf, HasWhatTheOptionsAskFor) {
   int num_compared = 0;
   test::for_each_model([&](const ModelOptions& o, const std::string& name) {
-    if (o.kind == ModelKind::kSageRi || o.kind == ModelKind::kTransformer || o.edge_dim > 0 || is_typed(o.kind)) return;
+    if (o.kind == ModelKind::kSageRi || o.edge_dim > 0 || is_typed(o.kind)) return;
     ++num_compared;
     const LayerList list = describe(o);
     const Stack stack = stack_of(list);
@@ -52,6 +52,7 @@ TEST(StackOf, HasWhatTheOptionsAskFor) {
     const CombineKind all_layers = o.jk == JumpingKnowledge::kCat ? CombineKind::kConcat : CombineKind::kMax;
     EXPECT_EQ(stack.jumping.value_or(all_layers), all_layers) << name;
     EXPECT_EQ(size_of(stack) + size_of_attention(list), num_parameters(list)) << name << ": each is named once";
+    bool any_written = false;  // rows that a layer must find activated
     for (int i = 0; i < o.num_layers; ++i) {
       const StackLayer& layer = stack.layers[static_cast<std::size_t>(i)];
       const bool is_hidden = is_gin || has_jk || i + 1 < o.num_layers;
@@ -61,6 +62,11 @@ TEST(StackOf, HasWhatTheOptionsAskFor) {
       EXPECT_EQ(layer.attention.has_value(), is_attention(o.kind)) << name;
       EXPECT_EQ(layer.sum.has_value(), !is_attention(o.kind) && o.aggr == Aggregation::kMean) << name;
       EXPECT_EQ(layer.is_joined, o.kind == ModelKind::kSage) << name;
+      const int heads = is_attention(o.kind) && is_hidden ? o.heads : 1;
+      const bool maps_entries = is_attention(o.kind) && (o.kind != ModelKind::kGat || heads > 1);
+      EXPECT_EQ(layer.maps_entries(), maps_entries) << name;
+      EXPECT_EQ(layer.maps_own_rows(), is_attention(o.kind) && o.kind != ModelKind::kGat) << name;
+      any_written = any_written || (maps_entries && (o.kind != ModelKind::kGatv2 || heads > 1));
       EXPECT_EQ(layer.inner_norm.empty(), !is_gin) << name;
       EXPECT_EQ(layer.norm.kind, is_hidden ? o.norm : NormKind::kNone) << name;
       EXPECT_EQ(layer.has_residual, is_hidden && o.residual) << name;
@@ -68,6 +74,7 @@ TEST(StackOf, HasWhatTheOptionsAskFor) {
       EXPECT_EQ(layer.dropout.has_value(), is_hidden && !is_gin) << name;
       EXPECT_EQ(layer.dropout.value_or(i), static_cast<std::uint32_t>(i)) << name;
     }
+    EXPECT_EQ(stack.passes_z(), stack.is_plain() && !any_written) << name;
   });
   EXPECT_GT(num_compared, 500);
 }

@@ -38,6 +38,7 @@ struct ModelCase {
   bool residual = false;
   JumpingKnowledge jk = JumpingKnowledge::kNone;
   bool is_deterministic = false;  ///< products are not timed: cases are made sooner
+  int heads = 1;
 
   ModelOptions options() const {
     return {.kind = kind,
@@ -50,7 +51,8 @@ struct ModelCase {
             .residual = residual,
             .jk = jk,
             .gcn_norm = is_other_sum && kind == ModelKind::kGcn ? GcnNorm::kRow : GcnNorm::kSymmetric,
-            .gin_sum = is_other_sum && kind == ModelKind::kGin ? GinSum::kScaled : GinSum::kPlain};
+            .gin_sum = is_other_sum && kind == ModelKind::kGin ? GinSum::kScaled : GinSum::kPlain,
+            .heads = heads};
   }
 };
 

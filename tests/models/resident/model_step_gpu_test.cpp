@@ -8,6 +8,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/models/resident/model_problem.h"
 
@@ -77,6 +78,13 @@ TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
   }
 }
 
+ModelCase of_heads(const char* name, ModelKind kind, std::vector<int> fanouts, int hidden_dim, int heads,
+                   ActivationType type) {
+  ModelCase c{name, kind, std::move(fanouts), 45, hidden_dim, 17, FeatureType::kF16, type};
+  c.heads = heads;
+  return c;
+}
+
 /// Sizes that take other ways through the kernels than those of every model below.
 std::vector<ModelCase> cases_of_sizes() {
   constexpr FeatureType f16 = FeatureType::kF16;
@@ -88,6 +96,15 @@ std::vector<ModelCase> cases_of_sizes() {
           {"v2_teams_of_four", ModelKind::kGatv2, {7, 9}, 16, 520, 5},
           {"v2_teams_of_eight", ModelKind::kGatv2, {4, 3}, 16, 2048, 5},
           {"v2_teams_of_eight_bf16", ModelKind::kGatv2, {4, 3}, 16, 1032, 47, FeatureType::kF16, kBf16},
+          of_heads("gat_heads_of_one_lane", ModelKind::kGat, {5, 4}, 64, 8, kF32),
+          of_heads("gat_heads_of_sixteen_lanes_bf16", ModelKind::kGat, {15, 10, 5}, 512, 4, kBf16),
+          of_heads("gat_heads_of_two_warps", ModelKind::kGat, {4, 3}, 1040, 2, kF32),
+          of_heads("v2_heads_of_three_chunks", ModelKind::kGatv2, {5, 32}, 72, 3, kF32),
+          of_heads("v2_heads_bf16", ModelKind::kGatv2, {15, 10, 5}, 256, 4, kBf16),
+          of_heads("v2_heads_of_two_warps", ModelKind::kGatv2, {4, 3}, 1040, 2, kF32),
+          of_heads("transformer_head_of_two_warps", ModelKind::kTransformer, {4, 3}, 520, 1, kF32),
+          of_heads("transformer_heads_of_one_lane", ModelKind::kTransformer, {5, 4}, 64, 8, kF32),
+          of_heads("transformer_heads_bf16", ModelKind::kTransformer, {15, 10, 5}, 256, 4, kBf16),
           {"gin_few_rows_of_many_columns", ModelKind::kGin, {7}, 16, 2048, 5},
           {"gcn_last_fanout_of_sixteen_lanes", ModelKind::kGcn, {5, 12}, 45, 32, 6},
           {"gcn_many_nodes_before_the_last_hop",
@@ -146,8 +163,10 @@ std::vector<ModelCase> cases() {
        {"gat", "gat_one", "gat_wide", "gat_with", "gat_tf32", "gat_bf16", "gat_again", "gat_fp8", "gat_fp8_four",
         "gat_fp8_one"}},
       {ModelKind::kGatv2,
-       {"v2", "v2_one", "v2_wide", "v2_with", "v2_tf32", "v2_bf16", "v2_again", "v2_fp8", "v2_fp8_four",
-        "v2_fp8_one"}}};
+       {"v2", "v2_one", "v2_wide", "v2_with", "v2_tf32", "v2_bf16", "v2_again", "v2_fp8", "v2_fp8_four", "v2_fp8_one"}},
+      {ModelKind::kTransformer,
+       {"transformer", "transformer_one", "transformer_wide", "transformer_with", "transformer_tf32",
+        "transformer_bf16", "transformer_again", "transformer_fp8", "transformer_fp8_four", "transformer_fp8_one"}}};
   for (const auto& [kind, name] : kNames) {
     all.push_back({name[0], kind, {15, 10, 5}, 100, 64, 17});
     all.push_back({name[1], kind, {7}, 128, 8, 5});

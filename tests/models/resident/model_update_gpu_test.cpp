@@ -179,6 +179,7 @@ std::vector<Case> cases() {
           {"gat_f32", ModelKind::kGat, {5, 4}, 45, 64, f32},
           {"v2", ModelKind::kGatv2, {15, 10, 5}, 100, 256, bf16},
           {"v2_f32", ModelKind::kGatv2, {5, 4}, 45, 64, f32},
+          {"transformer", ModelKind::kTransformer, {15, 10, 5}, 100, 256, bf16},
           {"sage_layer_residual", ModelKind::kSage, {15, 10, 5}, 100, 256, bf16, true, NormKind::kLayer, true},
           {"gcn_batch_residual", ModelKind::kGcn, {5, 4}, 64, 64, f32, true, NormKind::kBatch, true},
           {"gat_layer_residual", ModelKind::kGat, {5, 4}, 45, 64, bf16, true, NormKind::kLayer, true}};

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/costs.h"
 #include "models/describe/resident_limits.h"
 #include "tests/models/resident/model_problem.h"
 
@@ -31,27 +32,35 @@ void set_sizes(ModelCase& c, int turn) {
   c.dropout = turn % 5 < 3 ? 0.5 : 0;
 }
 
+/// With `heads` in hidden layers, of 8 columns or of 64.
+void add_cases(std::vector<ModelCase>& all, ModelKind kind, const std::string& kind_name, int heads, int& turn) {
+  for (const auto& [norm, norm_name] : names_of(NormKind{}))
+    for (const auto& [jk, jk_name] : names_of(JumpingKnowledge{}))
+      for (const bool residual : {false, true}) {
+        ModelCase c{kind_name + "_norm_" + norm_name + "_jk_" + jk_name, kind, {}, 0, 0, 0};
+        if (residual) c.name += "_residual";
+        c.norm = norm, c.residual = residual, c.jk = jk;
+        c.is_deterministic = true;
+        for (int of_combination = 0; of_combination < 2; ++of_combination, ++turn) {
+          c.activations = of_combination == 0 ? ActivationType::kF32 : ActivationType::kBf16;
+          set_sizes(c, turn);
+          c.heads = heads > 1 && c.activations == ActivationType::kBf16 ? 4 : heads;
+          all.push_back(c);
+          all.back().name += of_combination == 0 ? "_f32" : "_bf16";
+        }
+      }
+  ++turn;  // another size for the next kind
+}
+
 std::vector<ModelCase> cases() {
   std::vector<ModelCase> all;
   int turn = 0;
-  for (const auto& [kind, kind_name] : names_of(ModelKind{})) {
-    if (kind == ModelKind::kSageRi || !resident_obstacle({.kind = kind}).empty()) continue;
-    for (const auto& [norm, norm_name] : names_of(NormKind{}))
-      for (const auto& [jk, jk_name] : names_of(JumpingKnowledge{}))
-        for (const bool residual : {false, true}) {
-          ModelCase c{std::string(kind_name) + "_norm_" + norm_name + "_jk_" + jk_name, kind, {}, 0, 0, 0};
-          if (residual) c.name += "_residual";
-          c.norm = norm, c.residual = residual, c.jk = jk;
-          c.is_deterministic = true;
-          for (int of_combination = 0; of_combination < 2; ++of_combination, ++turn) {
-            c.activations = of_combination == 0 ? ActivationType::kF32 : ActivationType::kBf16;
-            set_sizes(c, turn);
-            all.push_back(c);
-            all.back().name += of_combination == 0 ? "_f32" : "_bf16";
-          }
-        }
-    ++turn;  // another size for the next kind
-  }
+  for (const int heads : {1, 3})
+    for (const auto& [kind, name] : names_of(ModelKind{})) {
+      if (kind == ModelKind::kSageRi || !resident_obstacle({.kind = kind}).empty()) continue;
+      if (heads > 1 && !has_attention(kind)) continue;
+      add_cases(all, kind, std::string(name) + (heads > 1 ? "_heads" : ""), heads, turn);
+    }
   return all;
 }
 

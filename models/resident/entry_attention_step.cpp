@@ -1,12 +1,36 @@
-// models/resident/gatv2_step.cpp - the convolution of models/gatv2.h with one head.
+// models/resident/entry_attention_step.cpp - convolutions whose attention reads maps of every entry's row: gatv2's,
+// transformer's, and gat's with several heads.
 //
 //   (x | 1) of nodes and entries --- lin_l --> l;  of the nodes alone --- lin_r --> r;  l, r --- attention, bias --> z;
 //   in a plain stack --- relu, dropout --> (h | 1) of the next layer
+//
+// With lin_key and lin_value side by side for lin_l, with lin_query and lin_skip for lin_r; of gat lin and nothing.
+#include "core/error.h"
 #include "models/resident/attention_v2.h"
 #include "models/resident/convolutions.h"
+#include "models/resident/entry_attention.h"
 
 namespace salient {
 namespace {
+
+/// The convolution's maps by the rows that they read, and the kernels' matrices of both.
+struct Maps {
+  std::vector<LinearMap> of_entries{}, of_own{};
+  Values entries{}, own{};
+};
+
+Maps maps_of(const StackLayer& layer) {
+  const std::vector<LinearMap>& maps = layer.maps;
+  switch (layer.attention->kind) {
+    case AttentionKind::kGat: return {.of_entries = {maps.at(0)}};
+    case AttentionKind::kGatv2: return {.of_entries = {maps.at(0)}, .of_own = {maps.at(1)}};
+    case AttentionKind::kDot:  // queries, keys, values, own rows
+      return {.of_entries = {maps.at(1), maps.at(2)}, .of_own = {maps.at(0), maps.at(3)}};
+    case AttentionKind::kRelationGat:
+    case AttentionKind::kHgt: break;
+  }
+  fail(ErrorKind::kInternal, "attention without kernels");
+}
 
 /// The rows that layer i's l has.
 Height height_of_l(const StepProgram& program, std::size_t level) {
@@ -14,10 +38,8 @@ Height height_of_l(const StepProgram& program, std::size_t level) {
   return {level + 1};
 }
 
-AttentionV2 make_attention(StepProgram& program, const Convolution& c) {
+AttentionV2 make_attention(StepProgram& program, const Convolution& c, const Maps& maps) {
   const StackLayer& layer = c.layer;
-  const Height of_l = height_of_l(program, c.level);
-  const std::int64_t width = padded(layer.out);
   const int fanout = program.shape().rule.fanouts[c.level];
   const std::int64_t slots = program.levels().capacity({c.level}) * (fanout + 2);
   const StepTensor att = program.tensor(layer.attention->vectors[0]), bias = program.tensor(layer.attention->bias);
@@ -27,10 +49,10 @@ AttentionV2 make_attention(StepProgram& program, const Convolution& c) {
           .bias_gradient = bias.gradient,
           .columns = layer.out,
           .fanout = fanout,
-          .l = program.matrix(of_l, width),
-          .r = program.matrix({c.level}, width),
-          .l_gradient = program.gradient(of_l, width),
-          .r_gradient = program.gradient({c.level}, width),
+          .l = maps.entries.value,
+          .r = maps.own.value,
+          .l_gradient = maps.entries.gradient,
+          .r_gradient = maps.own.gradient,
           .weights = program.memory().array<float>(slots),
           .sums = program.memory().array<float>(attention_v2_sums_size(layer.out)),
           .dropout = c.is_activated() ? program.dropout(layer.dropout.value()) : program.no_dropout(),
@@ -49,7 +71,8 @@ Values add_features(StepProgram& program, const Convolution& c) {
   return {features, {}};
 }
 
-void add_attention(StepProgram& program, const Convolution& c, const AttentionV2& a) {
+void add_attention_v2(StepProgram& program, const Convolution& c, const Maps& maps) {
+  const AttentionV2 a = make_attention(program, c, maps);
   AttentionV2Gradient gradient{c.z.gradient};
   if (c.z_by_own.width > 0) {
     const std::size_t above = c.level - 1;  // the level that the next layer computes
@@ -68,6 +91,39 @@ void add_attention(StepProgram& program, const Convolution& c, const AttentionV2
       [&program, attention, gradient, level = c.level](const StepRun& run) {
         attention_v2_backward(attention(run), entry_rows(program, level, run), gradient, run.stream);
       });
+}
+
+void add_attention_of_heads(StepProgram& program, const Convolution& c, const Maps& maps) {
+  const Attend& attend = *c.layer.attention;
+  std::vector<std::string> names = attend.vectors;
+  if (!attend.bias.empty()) names.push_back(attend.bias);
+  const std::int64_t part = padded(c.layer.out);
+  EntryAttention a{.kind = attend.kind,
+                   .heads = attend.heads,
+                   .columns = c.layer.out / attend.heads,
+                   .fanout = program.shape().rule.fanouts[c.level],
+                   .sources = maps.entries.value,
+                   .destinations = maps.own.value,
+                   .sources_gradient = maps.entries.gradient,
+                   .destinations_gradient = maps.own.gradient,
+                   .part = part,
+                   .out = c.z.value};
+  if (!names.empty()) {
+    const StepTensor first = program.tensor(names.at(0)), second = program.tensor(names.at(1));
+    a.first = static_cast<const float*>(first.value), a.first_gradient = first.gradient;
+    a.second = static_cast<const float*>(second.value), a.second_gradient = second.gradient;
+  }
+  const std::int64_t slots = program.levels().capacity({c.level}) * a.heads * (a.fanout + 1);
+  a.weights = program.memory().array<float>(slots);
+  if (program.is_training()) {
+    a.score_gradients = program.memory().array<float>(slots);
+    if (!names.empty()) a.sums = program.memory().array<float>(entry_attention_sums_size(part));
+  }
+  program.add([&program, a, level = c.level](
+                  const StepRun& run) { entry_attention_forward(a, entry_rows(program, level, run), run.stream); },
+              [&program, a, gradient = c.z.gradient, level = c.level](const StepRun& run) {
+                entry_attention_backward(a, entry_rows(program, level, run), gradient, run.stream);
+              });
 }
 
 }  // namespace
@@ -104,15 +160,21 @@ Matrix add_own_features(StepProgram& program) {
   return rows;
 }
 
-Matrix add_gatv2_convolution(StepProgram& program, const Convolution& c) {
-  if (c.input && !c.is_plain)  // behind the gradients of both maps
+Matrix add_entry_attention(StepProgram& program, const Convolution& c) {
+  if (c.input && !c.passes_z)  // behind the gradients of both maps
     program.add([](const StepRun&) {}, [&program, c](const StepRun& run) { add_to_input_gradient(program, c, run); });
   const Values input = c.input ? c.input->rows : add_features(program, c);
-  const AttentionV2 a = make_attention(program, c);
-  const auto of_input = [&](const Matrix& gradient) { return c.input ? std::optional(gradient) : std::nullopt; };
-  add_map(program, c.layer.maps[0], input.value, of_input(input.gradient), {a.l, a.l_gradient});
-  add_map(program, c.layer.maps[1], input.value, of_input(c.input ? c.input->by_own : Matrix{}), {a.r, a.r_gradient});
-  add_attention(program, c, a);
+  Maps maps = maps_of(c.layer);
+  const std::int64_t part = padded(c.layer.out);
+  const auto add = [&](const std::vector<LinearMap>& of, Height height, const Matrix& gradient) {
+    const Values result = values_of(program, height, part * static_cast<std::int64_t>(of.size()));
+    add_maps(program, of, input.value, c.input ? std::optional(gradient) : std::nullopt, result);
+    return result;
+  };
+  maps.entries = add(maps.of_entries, height_of_l(program, c.level), input.gradient);
+  if (!maps.of_own.empty()) maps.own = add(maps.of_own, {c.level}, c.input ? c.input->by_own : Matrix{});
+  const bool is_v2 = c.layer.attention->kind == AttentionKind::kGatv2 && c.layer.attention->heads == 1;
+  is_v2 ? add_attention_v2(program, c, maps) : add_attention_of_heads(program, c, maps);
   if (!c.wants_own_features) return {};
   Matrix own = input.value;  // they come first
   own.height = {c.level};
