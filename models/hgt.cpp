@@ -67,11 +67,11 @@ class HgtConv : public Conv {
   at::Tensor forward(const HopView& hop, const InputRows& x) override {
     const at::Tensor sums = at::gelu(attend(hop, projected(hop, x.dense())));
     const RowsByType destinations = RowsByType::destinations_of(*hop.typed);
-    std::vector<at::Tensor> rows(types_.size());
+    std::vector<at::Tensor> rows = destinations.split(sums);
+    const std::vector<at::Tensor> own = destinations.split(x.dense());
     for (std::size_t t = 0; t < types_.size(); ++t) {
       const at::Tensor share = types_[t].skip.sigmoid();
-      rows[t] =
-          types_[t].out->forward(destinations.take(t, sums)) * share + destinations.take(t, x.dense()) * (1 - share);
+      rows[t] = types_[t].out->forward(rows[t]) * share + own[t] * (1 - share);
     }
     return destinations.join(rows, width_);
   }
@@ -91,8 +91,9 @@ class HgtConv : public Conv {
     const RowsByType sources = RowsByType::sources_of(*hop.typed);
     const RowsByType destinations = RowsByType::destinations_of(*hop.typed);
     std::vector<at::Tensor> keys, queries, values;
+    const std::vector<at::Tensor> rows_of_type = sources.split(x);
     for (std::size_t t = 0; t < types_.size(); ++t) {
-      const at::Tensor rows = sources.take(t, x);
+      const at::Tensor& rows = rows_of_type[t];
       const auto map = [&](std::int64_t part, const at::Tensor& of) {
         const Linear& kqv = *types_[t].kqv;
         return linear(of, kqv.weight().narrow(0, part * width_, width_), kqv.bias().narrow(0, part * width_, width_),

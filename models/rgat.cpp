@@ -74,53 +74,67 @@ class RgatConv : public Conv {
   };
 
   Sources sources_of(const HopView& hop, const FilledRows& rows, const at::Tensor& x) const {
-    const RowsByType by_type = RowsByType::sources_of(*hop.typed);
-    const std::vector<std::int64_t>& begin = hop.typed->relation_begin;
+    const TypedHop& typed = *hop.typed;
+    const RowsByType by_type = RowsByType::sources_of(typed);
+    const std::vector<std::int64_t>& begin = typed.relation_begin;
     const std::int64_t num_rows = rows.dst.numel();
     constexpr double kNever = -std::numeric_limits<double>::infinity();
-    std::vector<at::Tensor> of_type(by_type.nodes.size()), z{at::zeros({num_rows, width_}, x.options())};
-    std::vector<at::Tensor> score{at::full({num_rows, heads_}, kNever, x.options())}, first;
-    std::int64_t num_sources = num_rows;
+    std::vector<at::Tensor> nodes, first;
+    std::vector<std::int64_t> first_source{0};  // of each relation
     for (std::size_t r = 0; r < relations_.size(); ++r) {
-      if (begin[r] == begin[r + 1]) continue;
-      const RelationWeights& relation = *relations_[r];
-      at::Tensor& nodes = of_type[relation.src];
-      if (!nodes.defined()) nodes = by_type.take(relation.src, x);
-      z.push_back(relation.lin->forward(nodes));
-      score.push_back(
-          at::einsum("nhc,hc->nh", {z.back().view({-1, heads_, width_ / heads_}), relation.att_src.squeeze(0)}));
-      first.push_back(at::full({begin[r + 1] - begin[r]}, num_sources, hop.indices.options()));
-      num_sources += nodes.size(0);
+      const std::size_t src = relations_[r]->src;
+      const std::int64_t count = begin[r] == begin[r + 1] ? 0 : by_type.count[src];
+      if (count > 0) {
+        nodes.push_back(by_type.nodes[src].narrow(0, 0, count));
+        first.push_back(at::full({begin[r + 1] - begin[r]}, num_rows + first_source.back(), hop.indices.options()));
+      }
+      first_source.push_back(first_source.back() + count);
     }
-    const at::Tensor first_source = first.empty() ? rows.dst : at::cat(first).index_select(0, rows.by_relation);
+    if (nodes.empty()) nodes.push_back(rows.dst), first.push_back(rows.dst);  // none of both
+    const at::Tensor of_sources = select_rows(x, at::cat(nodes), numerics().gradient_order);
+    const auto product = [&](const at::Tensor& weight) {
+      return grouped_product(of_sources, first_source, weight.unsqueeze(1), numerics().precision);
+    };
+    const at::Tensor z = product(maps().transpose(1, 2)), score = product(scorers(&RelationWeights::att_src));
+    const at::Tensor first_of_row = at::cat(first).index_select(0, rows.by_relation);
     const at::Tensor first_of_entry = at::repeat_interleave(
-        first_source, rows.entries.indptr.diff(), std::optional<std::int64_t>{0}, std::optional{hop.indices.numel()});
+        first_of_row, rows.entries.indptr.diff(), std::optional<std::int64_t>{0}, std::optional{hop.indices.numel()});
     const at::Tensor entries = first_of_entry + by_type.place_in_type().index_select(0, hop.indices);
-    return {{num_rows, num_sources, rows.entries.indptr, entries}, at::cat(z), at::cat(score)};
+    return {{num_rows, num_rows + first_source.back(), rows.entries.indptr, entries},
+            at::cat({at::zeros({num_rows, width_}, x.options()), z}),
+            at::cat({at::full({num_rows, heads_}, kNever, x.options()), score})};
   }
 
   /// <att_dst, W_r h_v> of each row with entries: [rows, heads]
   at::Tensor scores_of_destinations(const HopView& hop, const FilledRows& rows, const at::Tensor& x) const {
-    std::vector<at::Tensor> vectors;
-    for (const auto& relation : relations_)
-      vectors.push_back(at::einsum(
-          "hci,hc->ih", {relation->lin->weight().view({heads_, width_ / heads_, -1}), relation->att_dst.squeeze(0)}));
     const at::Tensor scores =
         grouped_product(select_rows(x, rows.dst_by_relation, numerics().gradient_order), hop.typed->relation_begin,
-                        at::stack(vectors).unsqueeze(1), numerics().precision);
+                        scorers(&RelationWeights::att_dst).unsqueeze(1), numerics().precision);
     return select_rows(scores, rows.by_relation);
+  }
+
+  /// [relations, width, in]
+  at::Tensor maps() const {
+    std::vector<at::Tensor> weights;
+    for (const auto& relation : relations_) weights.push_back(relation->lin->weight());
+    return at::stack(weights);
+  }
+
+  /// [relations, in, heads]: what makes the scores of a row by the vectors `att` of the relations.
+  at::Tensor scorers(at::Tensor RelationWeights::*att) const {
+    std::vector<at::Tensor> vectors;
+    for (const auto& relation : relations_) vectors.push_back((*relation.*att).squeeze(0));
+    return at::einsum("rhci,rhc->rih", {maps().unflatten(1, {heads_, -1}), at::stack(vectors)});
   }
 
   /// The sum of b_r, of rows that relations lead to; the others' rows.
   at::Tensor own_terms(const HopView& hop, const at::Tensor& x) const {
     const RowsByType destinations = RowsByType::destinations_of(*hop.typed);
-    std::vector<at::Tensor> terms(destinations.nodes.size());
-    for (const auto& relation : relations_) {
-      at::Tensor& term = terms[relation->dst];
-      term = term.defined() ? term + relation->bias : relation->bias;
-    }
+    std::vector<std::vector<at::Tensor>> biases(destinations.nodes.size());
+    for (const auto& relation : relations_) biases[relation->dst].push_back(relation->bias);
+    std::vector<at::Tensor> terms = destinations.split(x);
     for (std::size_t t = 0; t < terms.size(); ++t)
-      terms[t] = terms[t].defined() ? terms[t].expand({destinations.count[t], width_}) : destinations.take(t, x);
+      if (!biases[t].empty()) terms[t] = at::stack(biases[t]).sum(0).expand({destinations.count[t], width_});
     return destinations.join(terms, width_);
   }
 

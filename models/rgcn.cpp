@@ -42,10 +42,9 @@ class RgcnConv : public Conv {
   at::Tensor forward(const HopView& hop, const InputRows& x) override {
     const auto& [precision, order] = numerics();
     const FilledRows rows(hop);
-    const at::Tensor means = select_rows(segment_mean(rows.entries, x.dense(), order), rows.in_hop);
+    const auto [means, own] = relation_means(hop, x.dense(), order);
     const at::Tensor products = grouped_product(means, hop.typed->relation_begin, weight(), precision);
-    return segment_sum(rows.of_destination, products, order) +
-           linear(x.dense().narrow(0, 0, hop.num_dst), root_.t(), bias_, precision);
+    return segment_sum(rows.of_destination, products, order) + linear(own, root_.t(), bias_, precision);
   }
 
  private:

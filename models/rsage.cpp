@@ -28,12 +28,12 @@ class RsageConv : public Conv {
   at::Tensor forward(const HopView& hop, const InputRows& x) override {
     const auto& [precision, order] = numerics();
     const FilledRows rows(hop);
-    const at::Tensor means = select_rows(segment_mean(rows.entries, x.dense(), order), rows.in_hop);
+    const auto [means, own] = relation_means(hop, x.dense(), order);
     std::vector<at::Tensor> weights;
     for (const auto& map : around_) weights.push_back(map->weight());
     const at::Tensor weight = at::stack(weights).transpose(1, 2).unsqueeze(1);
     const at::Tensor products = grouped_product(means, hop.typed->relation_begin, weight, precision);
-    return segment_sum(rows.of_destination, products, order) + own_terms(hop, x.dense());
+    return segment_sum(rows.of_destination, products, order) + own_terms(hop, own);
   }
 
  private:
@@ -44,11 +44,12 @@ class RsageConv : public Conv {
   /// The sum of R_r h_v + b_r: one map for each node type.
   at::Tensor own_terms(const HopView& hop, const at::Tensor& x) const {
     const RowsByType destinations = RowsByType::destinations_of(*hop.typed);
-    std::vector<at::Tensor> terms(into_.size());
+    std::vector<at::Tensor> terms = destinations.split(x);
     for (std::size_t t = 0; t < into_.size(); ++t) {
-      if (into_[t].empty() && !keeps_others_) continue;
-      terms[t] = destinations.take(t, x);
-      if (into_[t].empty()) continue;
+      if (into_[t].empty()) {
+        if (!keeps_others_) terms[t] = at::Tensor();
+        continue;
+      }
       at::Tensor weight = into_[t].front().own->weight(), bias = into_[t].front().around->bias();
       for (std::size_t i = 1; i < into_[t].size(); ++i) {
         weight = weight + into_[t][i].own->weight();

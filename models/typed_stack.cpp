@@ -63,7 +63,6 @@ TypedStack::TypedStack(const ModelOptions& options, const MakeConv& make_conv)
 
 InputRows TypedStack::input(const BatchView& batch) {
   require(batch.types.size() == types_.size(), "a batch has rows of each node type of its model");
-  constexpr std::int64_t kUnsigned = 0xFFFFFFFF;
   std::vector<at::Tensor> nodes, rows;
   std::vector<std::int64_t> count;
   for (std::size_t t = 0; t < types_.size(); ++t) {
@@ -74,8 +73,7 @@ InputRows TypedStack::input(const BatchView& batch) {
       require(batch.types[t].x.is_defined(), "a batch that enters a model carries features");
       rows.push_back(map->forward(batch.types[t].x));
     } else {
-      const at::Tensor ids = batch.nodes.index_select(0, nodes.back()).to(at::kLong).bitwise_and(kUnsigned);
-      const at::Tensor places = ids.sub(first_node);
+      const at::Tensor places = places_in_table(batch.nodes, nodes.back(), first_node);
       rows.push_back(batch.types[t].has_unknown ? learned->forward_or_mean(places) : learned->forward(places));
     }
   }

@@ -2,15 +2,18 @@
 // device: no function here is ever reached.
 #include "core/error.h"
 #include "models/kernels/adam.h"
+#include "models/kernels/adam_rows.h"
 #include "models/kernels/attention_sum.h"
 #include "models/kernels/class_counts.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/edge_softmax.h"
+#include "models/kernels/filled_rows.h"
 #include "models/kernels/gat_bins.h"
 #include "models/kernels/gat_logits.h"
 #include "models/kernels/gatv2_bins.h"
 #include "models/kernels/gatv2_logits.h"
 #include "models/kernels/multilabel_bce_loss.h"
+#include "models/kernels/row_moves.h"
 #include "models/kernels/segment.h"
 #include "models/kernels/sparse_dropout.h"
 #include "models/kernels/sparse_product.h"
@@ -75,6 +78,14 @@ void attention_sum_backward(const HopEdges&, const AttentionTerms&, const float*
 }
 
 void adam_step(const AdamState&, const AdamRates&, CUstream_st*, const double*) { refuse(); }
+void adam_rows_step(const AdamRowsState&, const AdamRates&, CUstream_st*) { refuse(); }
+
+std::size_t filled_rows_scratch_bytes(std::int64_t) { refuse(); }
+void find_filled_rows(const SlotRows&, const FilledRowArrays&, void*, std::size_t, CUstream_st*) { refuse(); }
+void reorder_rows(const RowOrder&, LocalId*, LocalId*, void*, std::size_t, CUstream_st*) { refuse(); }
+void take_rows(const RowPlaces&, const float*, float*, CUstream_st*) { refuse(); }
+void put_rows(const RowPlaces&, const float*, float*, CUstream_st*) { refuse(); }
+void places_in_table(const RowPlaces&, const NodeId*, std::int64_t, std::int64_t*, CUstream_st*) { refuse(); }
 
 template <class T>
 void sparse_product(const SparseRowsOf<T>&, const float*, std::int64_t, float*, CUstream_st*) {

@@ -2,9 +2,9 @@
 #include "models/ops/adam.h"
 
 #include <ATen/ops/_fused_adam.h>
-#include <ATen/ops/zeros.h>
 
 #include "core/adam_row.h"
+#include "models/kernels/adam_rows.h"
 #include "models/kernels/parallel.h"
 #include "models/ops/kernel_call.h"
 
@@ -32,20 +32,17 @@ void rows_step_on_host(const AdamRowTensors& t, double lr, double weight_decay) 
   });
 }
 
-/// The rows side by side, through the step of flat tensors, and back.
-void rows_step_on_device(const AdamRowTensors& t, double lr, double weight_decay) {
-  const auto taken = [&](const at::Tensor& table) { return table.index_select(0, t.rows); };
-  const at::Tensor x = taken(t.table), first = taken(t.exp_avg), second = taken(t.exp_avg_sq);
-  adam_step({.parameters = x,
-             .gradients = t.gradients,
-             .exp_avg = first,
-             .exp_avg_sq = second,
-             .step = t.step.clone(),
-             .num_finished_blocks = at::zeros({}, t.step.options().dtype(at::kInt))},
-            lr, weight_decay);
-  t.table.index_copy_(0, t.rows, x);
-  t.exp_avg.index_copy_(0, t.rows, first);
-  t.exp_avg_sq.index_copy_(0, t.rows, second);
+void rows_step_on_device(const AdamRowTensors& t, const AdamRates& rates) {
+  const c10::DeviceGuard guard(t.table.device());
+  adam_rows_step({.table = t.table.mutable_data_ptr<float>(),
+                  .exp_avg = t.exp_avg.mutable_data_ptr<float>(),
+                  .exp_avg_sq = t.exp_avg_sq.mutable_data_ptr<float>(),
+                  .rows = t.rows.const_data_ptr<std::int64_t>(),
+                  .gradients = t.gradients.const_data_ptr<float>(),
+                  .step = t.step.const_data_ptr<float>(),
+                  .count = t.rows.numel(),
+                  .width = t.table.size(1)},
+                 rates, current_stream(t.table.device()));
 }
 
 }  // namespace
@@ -75,7 +72,7 @@ void adam_step(const AdamTensors& tensors, double lr, double weight_decay) {
 void adam_rows_step(const AdamRowTensors& tensors, double lr, double weight_decay) {
   if (tensors.rows.numel() == 0) return;
   if (tensors.table.is_cpu()) return rows_step_on_host(tensors, lr, weight_decay);
-  rows_step_on_device(tensors, lr, weight_decay);
+  rows_step_on_device(tensors, adam_rates(lr, weight_decay));
 }
 
 }  // namespace salient

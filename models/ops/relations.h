@@ -26,6 +26,20 @@ struct FilledRows {
   explicit FilledRows(const HopView& hop);
 };
 
+/// The hop with the K rows that have entries as its destinations, relation by relation: what they reduce to are the
+/// groups of a grouped_product().
+/// @throws, Ordering  as FilledRows
+HopView in_relation_order(const HopView& hop);
+
+/// What a sum over relations reads of x.
+struct RelationMeans {
+  at::Tensor means;  ///< [K, width] segment_mean() over in_relation_order()
+  at::Tensor own;    ///< [num_dst, width] the destinations' rows: x's memory, not to be written to
+};
+/// Both of them, as one node of the graph: its gradient of x is built in one array.
+/// @param x  [num_src or more, width] f32
+RelationMeans relation_means(const HopView& hop, const at::Tensor& x, GradientOrder order);
+
 /// y[k, :] = x[k, :] W_g of the group g that row k is in: rows follow each other group by group. Differentiable in x
 /// and W; the gradient of a group without rows is 0.
 ///
@@ -33,7 +47,8 @@ struct FilledRows {
 /// @param begin   [G + 1] group g has the rows begin[g] .. begin[g + 1]
 /// @param weight  [G, B, in / B, out / B] f32, any strides, on x's device: the B blocks on the diagonal of W_g
 /// @return        [K, out] f32
-/// Cost:          a product for each group that has rows, and each block
+/// Cost:          one launch on a GPU with models/products/grouped_product.h; elsewhere a product for each group that
+///                has rows, and each block
 /// Oracle:        the same by dense matrices: tests/models/ops/relations_test.cpp
 at::Tensor grouped_product(const at::Tensor& x, const std::vector<std::int64_t>& begin, const at::Tensor& weight,
                            Precision precision);
@@ -46,8 +61,8 @@ struct RowsByType {
   static RowsByType sources_of(const TypedHop& hop) { return {hop.nodes_of_type, hop.num_src_of_type}; }
   static RowsByType destinations_of(const TypedHop& hop) { return {hop.nodes_of_type, hop.num_dst_of_type}; }
 
-  /// The rows of type t: [count[t], width]. Differentiable in x.
-  at::Tensor take(std::size_t type, const at::Tensor& x) const;
+  /// The rows of each type t: [count[t], width]. Differentiable in x, [N or more, width] f32.
+  std::vector<at::Tensor> split(const at::Tensor& x) const;
 
   /// The other way round: [N, width] of each type's [count[t], width]; undefined ones are 0. Differentiable.
   at::Tensor join(const std::vector<at::Tensor>& rows, std::int64_t width) const;
@@ -55,5 +70,9 @@ struct RowsByType {
   /// int32 [N]: the place of each row among those of its type.
   at::Tensor place_in_type() const;
 };
+
+/// int64 [n]: the rows of a type's nodes in a table whose row 0 is that of node `first`.
+/// @param nodes  int32 [N] ids of a batch's nodes, BatchView::nodes   @param rows  int32 [n] of them
+at::Tensor places_in_table(const at::Tensor& nodes, const at::Tensor& rows, std::int64_t first);
 
 }  // namespace salient

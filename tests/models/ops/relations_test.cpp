@@ -52,6 +52,25 @@ TEST(FilledRows, AreThoseWithEntriesInBothOrders) {
 TEST(FilledRows, AreOfTypedHopsAlone) {
   const HopView plain = test::view_of(test::random_hop(5, 7, 3, 1));
   EXPECT_COMPLAINT(FilledRows{plain}, ErrorKind::kInternal, "typed graph");
+  EXPECT_COMPLAINT(in_relation_order(plain), ErrorKind::kInternal, "typed graph");
+}
+
+TEST(InRelationOrder, HasTheEntriesOfEachRowWithSomeInTheirOrder) {
+  for (const std::uint32_t seed : {1U, 2U, 3U}) {
+    const HopView hop = some_hop(seed), ordered = in_relation_order(hop);
+    const std::vector<int> indptr = test::values_of(hop.indptr), indices = test::values_of(hop.indices);
+    std::vector<int> expected_indptr{0}, expected;
+    for (const int row : test::values_of(hop.typed->relation_rows)) {
+      const auto r = static_cast<std::size_t>(row);
+      expected.insert(expected.end(), indices.begin() + indptr[r], indices.begin() + indptr[r + 1]);
+      expected_indptr.push_back(static_cast<int>(expected.size()));
+    }
+    EXPECT_EQ(expected.size(), indices.size());
+    EXPECT_EQ(ordered.num_dst, hop.typed->relation_rows.numel());
+    EXPECT_EQ(ordered.num_src, hop.num_src);
+    EXPECT_EQ(test::values_of(ordered.indptr), expected_indptr);
+    EXPECT_EQ(test::values_of(ordered.indices), expected);
+  }
 }
 
 TEST(GroupedProduct, IsAProductOfEachGroupWithItsBlocksAsAreItsGradients) {
@@ -85,14 +104,19 @@ TEST(RowsByType, AreTakenAndJoinedInTheirPlaces) {
   const HopView hop = some_hop(4);
   const RowsByType sources = RowsByType::sources_of(*hop.typed);
   const at::Tensor x = at::randn({hop.num_src, 3}).requires_grad_();
-  std::vector<at::Tensor> rows;
-  for (std::size_t t = 0; t < sources.nodes.size(); ++t) rows.push_back(sources.take(t, x));
+  std::vector<at::Tensor> rows = sources.split(x);
+  for (std::size_t t = 0; t < rows.size(); ++t)
+    EXPECT_TRUE(at::equal(rows[t], x.index_select(0, sources.nodes[t].narrow(0, 0, sources.count[t])))) << t;
   EXPECT_TRUE(at::equal(sources.join(rows, 3), x));
   sources.join(rows, 3).mul(x.detach()).sum().backward();
   EXPECT_TRUE(at::equal(x.grad(), x)) << "each row once";
   rows[1] = at::Tensor();
   const at::Tensor without = sources.join(rows, 3), of_type = sources.nodes[1].narrow(0, 0, sources.count[1]);
   EXPECT_EQ(without.index_select(0, of_type).abs().sum().item<float>(), 0);
+  at::Tensor first_type = x.detach().clone().requires_grad_();  // of the other types' rows no gradient comes
+  sources.split(first_type)[0].sum().backward();
+  const at::Tensor of_first = sources.nodes[0].narrow(0, 0, sources.count[0]);
+  EXPECT_TRUE(at::equal(first_type.grad(), at::zeros_like(x).index_fill(0, of_first.to(at::kLong), 1)));
   const std::vector<int> place = test::values_of(sources.place_in_type());
   for (std::size_t t = 0; t < sources.nodes.size(); ++t)
     for (std::int64_t i = 0; i < sources.count[t]; ++i)
