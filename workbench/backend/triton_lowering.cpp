@@ -74,8 +74,9 @@ std::variant<Lowered, Finding> lower_triton(const Candidate& candidate, const Ca
   const std::filesystem::path source = compiler.folder / "candidate.py", out = compiler.folder / "lowered.json";
   for (const std::filesystem::path& file : {source, out}) (void)std::filesystem::remove(file);
   (void)write_text_file(source, candidate.source);
-  const ProcessResult made = run_process({compiler.python, "-I", (compiler.scripts / "lower_triton.py").string()},
-                                         question.dump(), compiler.limits);
+  const std::vector<std::string> command = {compiler.python, "-I", "-B",
+                                            (compiler.scripts / "lower_triton.py").string()};
+  const ProcessResult made = run_process(command, question.dump(), compiler.limits);
   if (made.exit_code == kNoTriton)
     fail(ErrorKind::kNoInput, compiler.python + " has no Triton; --python names a Python that has: " +
                                   without_folder(made.errors, compiler.folder.string()).substr(0, 200));
