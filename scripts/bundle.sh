@@ -104,7 +104,7 @@ for label in "${labels[@]}"; do
 done
 if [ $is_workbench = yes ]; then
   mkdir -p "$out/share/workbench" "$out/scripts" "$out/tests"
-  cp -r "$root"/workbench/{adapters,attacks,cases,prompts,python} "$out/share/workbench/"
+  cp -r "$root"/workbench/{adapters,attacks,cases,prompts,python,suites} "$out/share/workbench/"
   cp -r "$root"/tests/workbench/{cuda_fixtures,strangers,cuda_backend_gpu_test.py} "$out/tests/"
   cp "$root"/scripts/workbench_{gpu.sh,baselines.py} "$out/scripts/"
   if [ -d "$cache/cute/cute" ]; then

@@ -71,6 +71,8 @@ TEST(Answers, ACandidateSaysOfItselfWhatItsFirstCommentSays) {
             "tiles of 64, in turns");
   EXPECT_EQ(opening_comment("// launch k grid=1\n// not this\n"), "");
   EXPECT_EQ(opening_comment("#include <x>\n// not this\n"), "");
+  EXPECT_EQ(opening_comment("# wider blocks\n# language triton\n# and fewer warps\n# launch k grid=1\n"),
+            "wider blocks and fewer warps");
   EXPECT_EQ(opening_comment("//\n// not this\n"), "");
   EXPECT_EQ(opening_comment(""), "");
   EXPECT_EQ(opening_comment("// " + std::string(5000, 'x')).size(), 300U);

@@ -7,46 +7,99 @@
 #include "tests/workbench/bench_support.h"
 #include "workbench/making/new_case.h"
 #include "workbench/referee/process.h"
-#include "workbench/referee/static_gate.h"
 
 namespace salient::workbench::test {
 namespace {
 
 const char* const kNvcc = "nvcc";
 
-bool has_nvcc() {
+bool runs(const std::vector<std::string>& command) {
   try {
-    return run_process({kNvcc, "--version"}, "", {}).exit_code == 0;
+    return run_process(command, "", {}).exit_code == 0;
   } catch (const Error&) {
     return false;
   }
 }
 
-/// What the CUDA back end finds before anything is run; ACCEPTED means nothing.
-Finding static_finding(const std::filesystem::path& file, const Case& given, const std::filesystem::path& ptx,
-                       const std::string& include = ".") {
+bool has_nvcc() { return runs({kNvcc, "--version"}); }
+
+/// A Python with Triton: SALIENT_TRITON_PYTHON names it, else it is python3.
+std::string triton_python() {
+  const char* const named = std::getenv("SALIENT_TRITON_PYTHON");
+  return named == nullptr ? "python3" : named;
+}
+bool has_triton() {
+  static const bool has = runs({triton_python(), "-c", "import triton"});
+  return has;
+}
+
+/// The candidate as the back end compiles it for a GPU that is not here.
+std::variant<Artifact, Finding> compile(const std::filesystem::path& file, const Case& given,
+                                        const std::filesystem::path& work,
+                                        const std::vector<std::filesystem::path>& includes = {}) {
   std::variant<Candidate, Finding> read = read_candidate(read_text_file(file));
   if (const auto* rejected = std::get_if<Finding>(&read)) return *rejected;
-  const auto& candidate = std::get<Candidate>(read);
-  if (auto reason = reject_text(candidate.source, BackendKind::kCuda)) return {Verdict::kStaticReject, *reason, {}};
-  const ProcessResult made = run_process({kNvcc, "-ptx", "-std=c++20", "-w", "-arch=sm_90a", "-I" + include, "-x", "cu",
-                                          file.string(), "-o", ptx.string()},
-                                         "", {});
-  if (made.exit_code != 0) return {Verdict::kCompileError, made.errors, {}};
-  const std::size_t parameters = given.buffers.size() + given.dims.size() + candidate.scratch.size();
-  if (auto reason = reject_ptx(read_text_file(ptx), candidate, parameters))
-    return {Verdict::kStaticReject, *reason, {}};
-  return {};
+  const CudaCompiler compiler{.nvcc = kNvcc,
+                              .python = triton_python(),
+                              .lowering = std::filesystem::path(SALIENT_WORKBENCH_DIR) / "python",
+                              .includes = includes,
+                              .architecture = "sm_90a"};
+  return make_cuda_backend(compiler, work)->compile(std::get<Candidate>(read), given);
 }
+
+/// What the CUDA back end finds before anything is run; ACCEPTED means nothing.
+Finding static_finding(const std::filesystem::path& file, const Case& given, const std::filesystem::path& work,
+                       const std::vector<std::filesystem::path>& includes = {}) {
+  std::variant<Artifact, Finding> made = compile(file, given, work, includes);
+  const auto* const rejected = std::get_if<Finding>(&made);
+  return rejected == nullptr ? Finding{} : *rejected;
+}
+
+/// Whether the file can be compiled here; of Triton that needs a Python with it.
+bool is_for_this_machine(const std::filesystem::path& file) { return file.extension() != ".py" || has_triton(); }
 
 TEST(CudaGate, EveryStartKernelPasses) {
   if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
   const salient::test::Scratch scratch;
   for (const Case& given : load_cases(cases_folder())) {
     ASSERT_FALSE(given.cuda_start.empty()) << given.name;
-    const Finding found = static_finding(given.cuda_start, given, scratch / "kernel.ptx");
+    const Finding found = static_finding(given.cuda_start, given, scratch.path());
     EXPECT_EQ(found.verdict, Verdict::kAccepted) << given.name << ": " << found.reason;
   }
+}
+
+TEST(CudaGate, StartKernelsInOtherLanguagesPass) {
+  if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
+  const salient::test::Scratch scratch;
+  std::size_t in_ptx = 0, in_triton = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(cases_folder() / "kernels")) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() != ".ptx" && file.extension() != ".py") continue;
+    ++(file.extension() == ".ptx" ? in_ptx : in_triton);
+    if (!is_for_this_machine(file)) continue;
+    const Finding found = static_finding(file, load_case(cases_folder(), file.stem()), scratch.path());
+    EXPECT_EQ(found.verdict, Verdict::kAccepted) << file << ": " << found.reason << "\n" << found.log;
+  }
+  EXPECT_GE(in_ptx, 1U);
+  EXPECT_GE(in_triton, 3U);
+}
+
+TEST(CudaGate, TheSharedMemoryThatTritonChoseLiesBesideTheCubin) {
+  if (!has_nvcc() || !has_triton()) GTEST_SKIP() << "no nvcc, or no Triton";
+  const salient::test::Scratch scratch;
+  const Case given = load_case(cases_folder(), "matmul_bf16");
+  const std::filesystem::path file = cases_folder() / "kernels/matmul_bf16.py";
+  const auto made = compile(file, given, scratch.path());
+  ASSERT_TRUE(std::holds_alternative<Artifact>(made)) << std::get<Finding>(made).reason;
+  const Artifact again = read_artifact(std::get<Artifact>(made).file);
+  ASSERT_TRUE(again.shared.contains("matmul"));
+  EXPECT_GE(again.shared.at("matmul"), (128 + 128) * 64 * 2) << "a tile of each factor";
+  const Candidate candidate = parse_candidate(read_text_file(file));
+  const auto launches = again.with_shared_memory(resolve_launches(candidate, {{"m", 300}, {"n", 200}, {"k", 64}}, 132));
+  EXPECT_EQ(launches.at(0).block[0], 8 * 32);
+  EXPECT_EQ(launches.at(0).grid[0], 2);
+  EXPECT_EQ(launches.at(0).grid[1], 3);
+  EXPECT_EQ(launches.at(0).smem, again.shared.at("matmul"));
 }
 
 TEST(CudaGate, TheExampleOfThePromptsInCutePasses) {
@@ -55,7 +108,7 @@ TEST(CudaGate, TheExampleOfThePromptsInCutePasses) {
   if (!has_nvcc() || !std::filesystem::exists(cute)) GTEST_SKIP() << "no nvcc, or no headers of CuTe";
   const salient::test::Scratch scratch;
   const std::filesystem::path example = std::filesystem::path(SALIENT_WORKBENCH_DIR) / "prompts/example_cute.txt";
-  const Finding found = static_finding(example, load_case(cases_folder(), "relu"), scratch / "kernel.ptx", cute);
+  const Finding found = static_finding(example, load_case(cases_folder(), "relu"), scratch.path(), {cute});
   EXPECT_EQ(found.verdict, Verdict::kAccepted) << found.reason;
 }
 
@@ -79,7 +132,7 @@ TEST(CudaGate, WhatIsMadeOfAStrangersKernelPasses) {
     made.grid = is_product ? "ceil(N,16) grid_y=ceil(M,16)" : "ceil(n,256)";
     (void)write_text_file(scratch / (made.name + name + ".cu"), kernel_text(made));
     const Finding found = static_finding(scratch / (made.name + name + ".cu"),
-                                         parse_case(case_text(made), scratch / "mine.case"), scratch / "kernel.ptx");
+                                         parse_case(case_text(made), scratch / "mine.case"), scratch.path());
     EXPECT_EQ(found.verdict, Verdict::kAccepted) << name << ": " << found.reason << found.log;
   }
 }
@@ -93,7 +146,8 @@ TEST(CudaGate, AttacksThatNeedNoGpuToBeSeenAreRejected) {
     std::string line, word, expected, name;
     std::getline(lines, line);
     lines >> word >> word >> expected >> word >> name;
-    const Finding found = static_finding(entry.path(), load_case(cases_folder(), name), scratch / "kernel.ptx");
+    if (!is_for_this_machine(entry.path())) continue;
+    const Finding found = static_finding(entry.path(), load_case(cases_folder(), name), scratch.path());
     const bool is_static = expected == "STATIC_REJECT" || expected == "COMPILE_ERROR";
     EXPECT_STREQ(word_of(found.verdict), is_static ? expected.c_str() : "ACCEPTED")
         << entry.path() << ": " << found.reason;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tests/support/scratch.h"
+#include "tests/workbench/bench_support.h"
 #include "workbench/backend/ncu_profile.h"
 #include "workbench/case/case.h"
 #include "workbench/case/problem.h"
@@ -43,6 +44,33 @@ TEST(Candidate, DeclarationsBecomeLaunches) {
   EXPECT_EQ(launches[0].smem, 256);
   EXPECT_EQ(scratch_elements(made.scratch[0], made, {{"n", 100}}, 2), 2U);
   EXPECT_EQ(made.parameters[0].values.size(), 2U);
+}
+
+TEST(Candidate, OfTritonSaysItsWarps) {
+  const Candidate made = parse_candidate(
+      "# language triton\n# param WARPS=2 values=2,4\n# launch k grid=ceil(n,64) warps=2*WARPS stages=2\n");
+  EXPECT_EQ(made.language, Language::kTriton);
+  const std::vector<Launch> launches = resolve_launches(made, {{"n", 100}}, 2);
+  ASSERT_EQ(launches.size(), 1U);
+  EXPECT_EQ(launches[0].block[0], 4 * 32);
+  EXPECT_EQ(launches[0].grid[0], 2);
+  EXPECT_EQ(parse_candidate("// language ptx\n// launch k grid=1").language, Language::kPtx);
+  EXPECT_EQ(parse_candidate("// language models wrote this\n// launch k grid=1").language, Language::kCpp);
+  EXPECT_COMPLAINT(parse_candidate("# language triton\n# launch k grid=1 block=32"), ErrorKind::kBadData,
+                   "line 2: unknown launch key 'block'; grid, grid_y, grid_z, stages, warps");
+  EXPECT_COMPLAINT(parse_candidate("// launch k grid=1 warps=4"), ErrorKind::kBadData, "unknown launch key 'warps'");
+  EXPECT_COMPLAINT(parse_candidate("// language fortran\n// launch k grid=1"), ErrorKind::kBadData, "cpp, ptx or");
+  EXPECT_COMPLAINT(parse_candidate("// launch k grid=1\n// language ptx"), ErrorKind::kBadData, "before the launches");
+  EXPECT_COMPLAINT(parse_candidate("// language ptx\n// param A=1\n// launch k grid=1"), ErrorKind::kBadData, "macros");
+}
+
+TEST(Candidate, OfAnotherLanguageIsNoneOfTheHost) {
+  const salient::test::Scratch scratch;
+  const auto host = make_host_backend(test::cases_folder() / "kernels", scratch.path());
+  const Finding found = test::verdict_of_source(*host, load_case(test::cases_folder(), "softsign"),
+                                                read_text_file(test::cases_folder() / "kernels/softsign.ptx"));
+  EXPECT_EQ(found.verdict, Verdict::kStaticReject);
+  EXPECT_EQ(found.reason, "the back end host compiles C++, not ptx");
 }
 
 TEST(Candidate, WhatCannotBeLaunchedIsRefused) {

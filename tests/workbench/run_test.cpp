@@ -12,6 +12,7 @@
 #include "workbench/ledger/sha256.h"
 #include "workbench/method/driver.h"
 #include "workbench/method/recorded_run.h"
+#include "workbench/referee/bottlenecks.h"
 
 namespace salient::workbench::test {
 namespace {
@@ -87,7 +88,8 @@ struct Script {
                        (more.seeds.empty() ? "" : "+seeds") + "(" + against.substr(against.find("version "), 9) + ") ";
               judged.push_back(text);
               return assessments.at(next_assessment++);
-            }};
+            },
+        .prices = {.asked = 2, .answered = 10}};
     return run_method(*method, source(0), sources,
                       [&](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
                         if (ledger == nullptr) return;
@@ -249,6 +251,17 @@ TEST(Until, AnyMethodEndsAtTheShareOfTheBoundThatWasAskedFor) {
   }
 }
 
+TEST(TreeSearch, ALogNamesWhatHoldsAParentBack) {
+  Script script;
+  script.answers["coder"] = {says(source(1)), says(source(2))};
+  Assessment spilling = timed(4e-9, 4e-9, 2e-9);
+  spilling.notes = "    48 bytes stack frame, 40 bytes spill stores, 44 bytes spill loads\n";
+  script.assessments = {spilling, timed(4e-9, 2e-9, 2e-9)};
+  (void)script.play({.method = "beam", .rounds = 2, .language = "host", .width = 1});
+  EXPECT_NE(script.prompts[1].find("(2.000x of start; register_spills)"), std::string::npos) << script.prompts[1];
+  EXPECT_NE(script.prompts[1].find("register_spills: 48 bytes stack frame, 40 bytes spill stores"), std::string::npos);
+}
+
 TEST(Mcts, WhatHasNoCorrectChildIsAParentAgain) {
   Script script;
   script.answers["coder"] = {says(source(1)), says(source(2))};
@@ -256,6 +269,40 @@ TEST(Mcts, WhatHasNoCorrectChildIsAParentAgain) {
   const RunSummary summary = script.play({.method = "mcts", .rounds = 2, .language = "host", .width = 1});
   EXPECT_NE(script.prompts[1].find(begins_from(0)), std::string::npos);
   EXPECT_EQ(summary.best, source(0));
+}
+
+TEST(Ledger, WhatAnAcceptedPerCentHasCostIsRecordedAndReported) {
+  salient::test::Scratch scratch;
+  Script script;
+  Answer first = says(source(1)), second = says(source(2)), third = says(source(3));
+  first.tokens_asked = 1000, first.tokens_answered = 500, first.seconds = 2;
+  second.tokens_asked = 3000, third.tokens_answered = 500, third.seconds = 1;
+  script.answers["coder"] = {first, second, third};
+  Assessment judged = timed(4e-9, 4e-9, 2e-9);  // 25 to 50 % of the bound
+  judged.seconds = 3;
+  script.assessments = {judged, failed(Verdict::kIncorrect), timed(4e-9, 2e-9, 1.25e-9)};  // 50 to 80 %
+  {
+    Ledger ledger(scratch / "run");
+    ledger.append("run", {{"case", "softsign"}, {"options", Json::object()}});
+    const RunSummary summary = script.play({.method = "single", .rounds = 3, .language = "host"}, &ledger);
+    EXPECT_EQ(summary.spent.tokens(), 5000);
+    EXPECT_DOUBLE_EQ(summary.spent.seconds, 6);
+    EXPECT_DOUBLE_EQ(summary.cost, 4000e-6 * 2 + 1000e-6 * 10);
+  }
+  std::vector<Json> best;
+  for (const Json& record : load_ledger(scratch / "run"))
+    if (record["kind"] == "best") best.push_back(record);
+  ASSERT_EQ(best.size(), 2U);
+  EXPECT_NEAR(best[0]["bound"]["from"].get<double>(), 25, 1e-9);
+  EXPECT_NEAR(best[1]["bound"]["to"].get<double>(), 80, 1e-9);
+  EXPECT_DOUBLE_EQ(best[0]["spent"]["seconds"].get<double>(), 5);
+  EXPECT_DOUBLE_EQ(best[0]["spent_a_per_cent"]["tokens"].get<double>(), 1500 / 25.0);
+  EXPECT_DOUBLE_EQ(best[1]["spent"]["tokens"].get<double>(), 5000);
+  EXPECT_NEAR(best[1]["spent_a_per_cent"]["tokens"].get<double>(), 3500 / 30.0, 1e-9);
+  EXPECT_NEAR(best[1]["spent_a_per_cent"]["cost"].get<double>(), (3000 * 2 + 500 * 10) * 1e-6 / 30, 1e-12);
+  EXPECT_NE(markdown_report(scratch / "run").find("| 3 | 50.0 | 80.0 | 6.0 | 5000 | 0.0180 | 0.0 | 117 |"),
+            std::string::npos)
+      << markdown_report(scratch / "run");
 }
 
 TEST(Ledger, AnImpossibleCandidateThatWasJudgedAgainCountsOnce) {
@@ -334,6 +381,42 @@ TEST(Ledger, AssessmentsComeBackAndAreDecidedAlike) {
   EXPECT_EQ(decide(again.timing).reason, made.finding.reason);
   EXPECT_EQ(again.finding.verdict, Verdict::kAccepted);
   EXPECT_COMPLAINT(assessment_of(Json::object()), ErrorKind::kBadData, "incomplete");
+}
+
+std::string names_of_notes(const std::string& notes, double candidate = 2e-9) {
+  Assessment made = timed(4e-9, 4e-9, candidate);
+  made.timing.shapes[0].shape = "n=1";
+  made.timing.shapes[0].bytes = 8e6;
+  made.notes = notes;
+  return names_of(bottlenecks_of(made));
+}
+
+TEST(Bottlenecks, HaveNamesByTheFiguresThatShowThem) {
+  EXPECT_EQ(names_of_notes(""), "");
+  EXPECT_EQ(names_of_notes("    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"), "");
+  EXPECT_EQ(names_of_notes("ncu: n=1, k: 2.00 us, 9.0 MB of memory traffic, 72.7 % of the warps that fit, 3.00 waves "
+                           "of blocks, 100.0 % of the bytes of loaded sectors used, 0.0 % of the bytes of shared "
+                           "wavefronts used\n"),
+            "");
+  EXPECT_EQ(names_of_notes("ncu: n=1, k: 2.00 us, 16.0 MB of memory traffic, 20.0 % of the warps that fit, 0.50 waves "
+                           "of blocks, 25.0 % of the bytes of loaded sectors used, 12.5 % of the bytes of shared "
+                           "wavefronts used\n"),
+            "low_occupancy, uncoalesced_loads, bank_conflicts, too_few_blocks, excess_traffic");
+  EXPECT_EQ(names_of_notes("ncu: n=2, k: 2.00 us, 16.0 MB of memory traffic\nncu: figures: none\nncu: \nncu:\n"), "")
+      << "of another shape; and lines that are no figures";
+  EXPECT_EQ(names_of_notes("", 1.1e-9), "memory_bound");
+}
+
+TEST(Bottlenecks, OneOfArithmeticAndASlowShapeAreSeenInTimes) {
+  Assessment made = timed(4e-9, 4e-9, 1.1e-9);
+  made.timing.shapes[0].copy_rate = 1e12;
+  ShapeTimes slow = made.timing.shapes[0];
+  slow.shape = "n=3";
+  for (double& seconds : slow.candidate) seconds *= 2;
+  made.timing.shapes.push_back(slow);
+  const std::vector<Bottleneck> found = bottlenecks_of(made);
+  EXPECT_EQ(names_of(found), "arithmetic_bound, slow_shape");
+  EXPECT_EQ(found.at(1).evidence, "n=3: 45.5 % of the measured bound, the best shape has 90.9 %");
 }
 
 TEST(Report, EscapesWhatGeneratorsWrote) {

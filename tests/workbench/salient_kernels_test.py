@@ -242,6 +242,18 @@ class SalientKernels(unittest.TestCase):
         self.assertIn("paused: 2000 tokens are spent, of 1500", spent)
         self.assertIn("tokens 5000", self.run_it("advance", run).stdout)
         self.assertIn("tokens 5000", self.run_it("replay", run).stdout)
+        run = self.work / "in money"
+        paused = ["optimize", "softsign", "--generator", "openai", "--endpoint", self.url, "--model", "m", "--method",
+                  "beam", *QUICK, "--rounds", "3", "--out", run, "--budget-cost", "0.005"]
+        self.assertIn("needs prices of tokens", self.run_it(*paused, expect=2).stderr)
+        spent = self.run_it(*paused, "--price-asked", "2", "--price-answered", "10", expect=3).stdout
+        self.assertIn("paused: 0.0088 is spent, of 0.0050", spent)
+        advanced = self.run_it("advance", run).stdout
+        self.assertIn("cost 0.0132", advanced)
+        replayed = self.run_it("replay", run).stdout
+        self.assertIn("cost 0.0132", replayed)
+        self.assertEqual(*([line for line in text.splitlines() if line.startswith("seconds ")] for text in
+                           (advanced, replayed)))
         more = ["--max-tokens", "9000", "--token-field", "max_completion_tokens", "--temperature", "0.5"]
         self.ask_server("good", *more)
         body = ModelServer.requests[0][2]

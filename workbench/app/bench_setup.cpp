@@ -56,7 +56,8 @@ std::filesystem::path workbench_folder(const KernelOptions& options) {
 }
 
 CudaCompiler cuda_compiler(const KernelOptions& options) {
-  CudaCompiler compiler{.nvcc = options.nvcc};
+  CudaCompiler compiler{
+      .nvcc = options.nvcc, .python = options.python, .lowering = workbench_folder(options) / "python"};
   compiler.runner = [workbench = workbench_folder(options).string()](
                         const std::string& of_case, const std::filesystem::path& source,
                         const std::filesystem::path& binary) -> std::vector<std::string> {
@@ -150,7 +151,8 @@ void check_options(const KernelOptions& options) {
   require_option(is_one_of(options.backend, {"auto", "host", "cuda"}), "--backend: auto, host or cuda");
   require_option(is_one_of(options.as, {"torch", "kernels", "tvm-ffi", "cpp"}), "--as: torch, kernels, tvm-ffi or cpp");
   require_option(is_one_of(options.profile, {"from-start", "late", "never"}), "--profile: from-start, late or never");
-  require_option(is_one_of(options.language, {"", "host", "cuda", "cute"}), "--language: host, cuda or cute");
+  require_option(is_one_of(options.language, {"", "host", "cuda", "cute", "ptx", "triton"}),
+                 "--language: host, cuda, cute, ptx or triton");
   require_option(options.rounds >= 0 && options.rounds <= 1000, "--rounds: 0 to 1000");
   require_option(options.repairs >= 0 && options.repairs <= 100, "--repairs: 0 to 100");
   require_option(options.width >= 1 && options.width <= 100, "--width: 1 to 100");
@@ -166,6 +168,9 @@ void check_options(const KernelOptions& options) {
                  "--temperature: 0 to 2, or -1");
   require_option(options.budget_s >= 0, "--budget-s: 0 or above");
   require_option(options.budget_tokens >= 0, "--budget-tokens: 0 or above");
+  require_option(options.budget_cost >= 0, "--budget-cost: 0 or above");
+  require_option(options.price_asked >= 0, "--price-asked: 0 or above");
+  require_option(options.price_answered >= 0, "--price-answered: 0 or above");
   require_option(options.stop_at >= 0 && options.stop_at <= 100, "--stop-at: 0 to 100");
 }
 

@@ -63,7 +63,7 @@ std::string text_of_setting(const Candidate& candidate) {
 std::string with_setting(const Candidate& candidate) {
   std::string source = candidate.source;
   for (const Parameter& parameter : candidate.parameters) {
-    const std::regex declaration("(^|\n)([ \t]*//[ \t]*param[ \t]+" + parameter.name + "=)([^ \t\r\n]*)");
+    const std::regex declaration("(^|\n)([ \t]*(?://|#)[ \t]*param[ \t]+" + parameter.name + "=)([^ \t\r\n]*)");
     std::smatch found;
     if (!std::regex_search(source, found, declaration)) fail(ErrorKind::kInternal, "a parameter is declared");
     source.replace(static_cast<std::size_t>(found.position(3)), static_cast<std::size_t>(found.length(3)),

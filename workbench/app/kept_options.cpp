@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kName = "options.toml";
 
 bool is_of_one_call(std::string_view field) {
-  return field == "out" || field == "budget-s" || field == "budget-tokens" || field == "again" || field == "help";
+  return field == "out" || field.starts_with("budget-") || field == "again" || field == "help";
 }
 
 /// name -> value, as text.

@@ -23,6 +23,9 @@ struct KernelOptions {
   std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};
   double budget_s = 0;
   std::int64_t budget_tokens = 0;
+  double budget_cost = 0;
+  double price_asked = 0;
+  double price_answered = 0;
   double stop_at = 0;
   std::string out{};
   std::string from{};
@@ -86,7 +89,7 @@ void visit_fields_of_own_kernels(Self& self, Visit&& field) {
   field("block", self.block, "new: threads of a block; likewise");
   field("bytes", self.bytes, "new: least bytes that are moved; empty = of the buffers");
   field("flops", self.flops, "new: least operations; empty = one of each output");
-  field("python", self.python, "interpreter of references that are Python files");
+  field("python", self.python, "interpreter of references that are Python files, and of Triton");
   field("as", self.as, "export: torch | kernels | tvm-ffi | cpp");
   field("harness", self.harness, "attack: a shell command that judges, by the protocol of docs/KERNELS.md");
   field("kit", self.kit, "attack: folder of cheats; empty = the workbench's");
@@ -103,12 +106,16 @@ void visit_fields(Self& self, Visit&& field) {
   field("repairs", self.repairs, "optimize: of one depth of cutegen");
   field("width", self.width, "optimize: of beam, parents at a time; of mcts, children before it goes deeper");
   field("profile", self.profile, "optimize: from-start | late | never: when prompts hold measurements");
-  field("language", self.language, "optimize: host | cuda | cute; empty = by the back end");
+  field("language", self.language, "optimize: host | cuda | cute | ptx | triton; empty = by the back end");
   field("roles", self.roles, "optimize: those of astra that take part; coder is needed");
   field("budget-s", self.budget_s, "optimize, advance: seconds after which the run is left open; 0 = no limit");
   field("budget-tokens", self.budget_tokens,
         "optimize, advance: tokens of requests and answers, as the endpoint counts them, after which the run is left "
         "open; 0 = no limit");
+  field("budget-cost", self.budget_cost,
+        "optimize, advance: money, by the prices of tokens, after which the run is left open; 0 = no limit");
+  field("price-asked", self.price_asked, "optimize: of a million tokens of requests, for the record; 0 = not said");
+  field("price-answered", self.price_answered, "optimize: of a million tokens of answers; likewise");
   field("stop-at", self.stop_at, "optimize: per cent of the measured bound at which the run ends; 0 = not by that");
   field("out", self.out,
         "optimize: run folder; others: the file or folder to write; empty = below runs/kernels, in the run, here");

@@ -60,6 +60,9 @@ int promote_best(const Words& words, const KernelOptions& options) {
   const std::unique_ptr<Backend> backend = make_backend(as_recorded, work);
   const Case given = load_case("", case_file_of(records.front(), workbench_folder(options)));
   const Candidate candidate = parse_candidate(read_object(run, text_of(*best, "source")));
+  if (candidate.language != Language::kCpp)
+    fail(ErrorKind::kUsage, std::string("promote: a kernel in ") + word_of(candidate.language) +
+                                " is none for the engine, whose kernels are CUDA C++");
   const Candidate start = parse_candidate(read_text_file(given.start(backend->kind())));  // not what the record says
   RefereeOptions how = referee_options(options);
   how.all_remainders = true;

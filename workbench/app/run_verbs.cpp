@@ -24,9 +24,11 @@ void print_summary(const RunSummary& summary) {
   log_result("requests " + std::to_string(summary.requests) + ", without a usable answer " +
              std::to_string(summary.failed_answers));
   log_result("candidates " + std::to_string(summary.judged) + ":" + (verdicts.empty() ? " none" : verdicts));
-  if (const std::int64_t tokens = summary.tokens_asked + summary.tokens_answered; tokens > 0)
-    log_result("tokens " + std::to_string(tokens) + ": asked " + std::to_string(summary.tokens_asked) + ", answered " +
-               std::to_string(summary.tokens_answered));
+  if (const Spent& spent = summary.spent; spent.tokens() > 0)
+    log_result("tokens " + std::to_string(spent.tokens()) + ": asked " + std::to_string(spent.tokens_asked) +
+               ", answered " + std::to_string(spent.tokens_answered));
+  if (summary.spent.seconds > 0) log_result("seconds " + fixed(summary.spent.seconds, 1));
+  if (summary.cost > 0) log_result("cost " + fixed(summary.cost, 4));
   if (summary.reworded > 0) log_result("requests that would read otherwise today " + std::to_string(summary.reworded));
   log_result("best " + fixed(summary.best_of_start, 3) + "x of the start kernel (" + summary.reason + ")");
 }
@@ -88,6 +90,8 @@ int optimize_case(const Words& words, const KernelOptions& options) {
                             .referee = profiled(options),
                             .budget_seconds = options.budget_s,
                             .budget_tokens = options.budget_tokens,
+                            .budget_cost = options.budget_cost,
+                            .prices = {options.price_asked, options.price_answered},
                             .generator = options.generator == "openai" ? "openai " + options.model : options.generator};
   try {
     return run_or_wait(run, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
@@ -119,7 +123,8 @@ int advance_run(const Words& words, const KernelOptions& options) {
   const OptimizeOptions how{.referee = profiled(as_recorded),
                             .judges_again = options.again,
                             .budget_seconds = options.budget_s,
-                            .budget_tokens = options.budget_tokens};
+                            .budget_tokens = options.budget_tokens,
+                            .budget_cost = options.budget_cost};
   return run_or_wait(run, [&] { return continue_run(backend, *generator, how, workbench, run); });
 }
 

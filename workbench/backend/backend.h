@@ -23,8 +23,18 @@ namespace salient::workbench {
 /// What `Backend::compile` makes.
 struct Artifact {
   std::filesystem::path file{};
-  std::string notes{};  ///< registers and spills, as the compiler says
+  std::string notes{};                           ///< registers and spills, as the compiler says
+  std::map<std::string, std::int64_t> shared{};  ///< by kernel: bytes that its compiler wants besides a launch's own
+
+  std::vector<Launch> with_shared_memory(std::vector<Launch> launches) const {
+    for (Launch& launch : launches)
+      if (const auto found = shared.find(launch.kernel); found != shared.end()) launch.smem += found->second;
+    return launches;
+  }
 };
+
+/// A cubin of the back end `cuda`, with what lies beside it.
+Artifact read_artifact(const std::filesystem::path& cubin);
 
 /// A parameter of a kernel: an offset into the arena, or a number.
 struct Argument {
@@ -111,6 +121,8 @@ class Backend {
 std::unique_ptr<Backend> make_host_backend(const std::filesystem::path& kernels, const std::filesystem::path& work);
 struct CudaCompiler {
   std::string nvcc = "nvcc";                      ///< program
+  std::string python = "python3";                 ///< with Triton, for candidates in it
+  std::filesystem::path lowering{};               ///< folder of lower_triton.py
   std::vector<std::filesystem::path> includes{};  ///< folders for -I, such as CuTe's headers
   std::string architecture{};                     ///< sm_90a and the like; empty = of the first GPU, which is asked
   /// The command that runs `binary` on the public shapes of a case, for a profiler; empty = there are no profiles.

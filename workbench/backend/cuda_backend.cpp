@@ -1,11 +1,14 @@
-// workbench/backend/cuda_backend.cpp - candidates in CUDA: nvcc to PTX, the gate on it, ptxas to a cubin.
+// workbench/backend/cuda_backend.cpp - candidates for a GPU: to PTX by the compiler of their language, the gate on it,
+// ptxas to a cubin, the gate on that.
 #include <algorithm>
+#include <sstream>
 
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "workbench/backend/backend.h"
 #include "workbench/backend/cuda_executor.h"
 #include "workbench/backend/ncu_profile.h"
+#include "workbench/backend/triton_lowering.h"
 #include "workbench/case/problem.h"
 #include "workbench/ledger/sha256.h"
 #include "workbench/referee/process.h"
@@ -20,6 +23,8 @@ constexpr ProcessLimits kCompilerLimits{.seconds = 900,
                                         .memory_bytes = std::size_t{16} << 30,
                                         .file_bytes = std::size_t{1} << 30,
                                         .environment = Environment::kTools};
+
+constexpr const char *kNotes = "notes.txt", *kShared = "shared.txt";  // beside a cubin
 
 void put(const std::filesystem::path& path, const std::string& text) {
   (void)std::filesystem::remove(path);
@@ -37,23 +42,24 @@ class CudaBackend final : public Backend {
   }
 
   std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) override {
-    if (auto reason = reject_text(candidate.source, kind())) return Finding{Verdict::kStaticReject, *reason, {}};
+    const bool is_cpp = candidate.language == Language::kCpp;
+    if (auto reason = is_cpp ? reject_text(candidate.source, kind()) : reject_characters(candidate.source))
+      return Finding{Verdict::kStaticReject, *reason, {}};
     std::string identity = candidate.source + '\0' + given.name;
     for (const Parameter& p : candidate.parameters) identity += '\0' + p.name + '=' + std::to_string(p.value);
     const std::filesystem::path folder = work_ / sha256(identity).substr(0, 24);
-    const std::filesystem::path cubin = folder / "kernel.cubin", notes = folder / "notes.txt";
-    if (std::filesystem::exists(cubin)) return Artifact{cubin, read_text_file(notes)};
+    const std::filesystem::path cubin = folder / "kernel.cubin";
+    if (std::filesystem::exists(cubin)) return read_artifact(cubin);
     std::filesystem::create_directories(folder);
     put(folder / "candidate.cu", candidate.source);
-    put(folder / "main.cu", source_with_parameters(candidate));
     ProcessLimits limits = kCompilerLimits;
     limits.scratch = folder.native();
 
-    const ProcessResult to_ptx = run_process(ptx_command(folder), "", limits);
-    if (to_ptx.exit_code != 0) return complaint(to_ptx, folder);
-    const std::size_t parameters = given.buffers.size() + given.dims.size() + candidate.scratch.size();
-    if (auto reason = reject_size(folder / "kernel.ptx")) return Finding{Verdict::kStaticReject, *reason, {}};
-    const std::string ptx = read_text_file(folder / "kernel.ptx");
+    std::variant<Lowered, Finding> lowered = lower(candidate, given, folder, limits);
+    if (auto* rejected = std::get_if<Finding>(&lowered)) return std::move(*rejected);
+    const auto& [ptx, shared] = std::get<Lowered>(lowered);
+    const std::size_t parameters =
+        given.buffers.size() + given.dims.size() + candidate.scratch.size() + num_hidden_parameters(candidate.language);
     if (auto reason = reject_ptx(ptx, candidate, parameters)) return Finding{Verdict::kStaticReject, *reason, {}};
 
     const std::filesystem::path partial = folder / "kernel.part.cubin";
@@ -62,9 +68,14 @@ class CudaBackend final : public Backend {
                                                "", limits);
     if (to_cubin.exit_code != 0) return complaint(to_cubin, folder);
     if (auto reason = reject_size(partial)) return Finding{Verdict::kStaticReject, *reason, {}};
-    put(notes, to_cubin.errors);
+    if (auto reason = reject_cubin(read_text_file(partial), candidate, parameters))
+      return Finding{Verdict::kStaticReject, *reason, {}};
+    put(folder / kNotes, to_cubin.errors);
+    std::string lines;
+    for (const auto& [kernel, bytes] : shared) lines += kernel + " " + std::to_string(bytes) + "\n";
+    put(folder / kShared, lines);
     std::filesystem::rename(partial, cubin);
-    return Artifact{cubin, to_cubin.errors};
+    return read_artifact(cubin);
   }
 
   std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) override {
@@ -120,6 +131,27 @@ class CudaBackend final : public Backend {
     return "sm_" + std::to_string(number) + (number >= 90 ? "a" : "");
   }
 
+  /// The candidate as PTX, by the compiler of its language; kernel.ptx in `folder` has it, too.
+  std::variant<Lowered, Finding> lower(const Candidate& candidate, const Case& given,
+                                       const std::filesystem::path& folder, const ProcessLimits& limits) {
+    const std::filesystem::path ptx = folder / "kernel.ptx";
+    if (candidate.language == Language::kTriton) {
+      std::variant<Lowered, Finding> lowered =
+          lower_triton(candidate, given, {compiler_.python, compiler_.lowering, architecture(), folder, limits});
+      if (const auto* made = std::get_if<Lowered>(&lowered)) put(ptx, made->ptx);
+      return lowered;
+    }
+    if (candidate.language == Language::kPtx) {
+      put(ptx, candidate.source);
+      return Lowered{candidate.source, {}};
+    }
+    put(folder / "main.cu", source_with_parameters(candidate));
+    const ProcessResult to_ptx = run_process(ptx_command(folder), "", limits);
+    if (to_ptx.exit_code != 0) return complaint(to_ptx, folder);
+    if (auto reason = reject_size(ptx)) return Finding{Verdict::kStaticReject, *reason, {}};
+    return Lowered{read_text_file(ptx), {}};
+  }
+
   /// The headers that nvcc includes by itself come before the parameters, which are macros.
   static std::string source_with_parameters(const Candidate& candidate) {
     std::string text;
@@ -151,6 +183,17 @@ class CudaBackend final : public Backend {
 };
 
 }  // namespace
+
+Artifact read_artifact(const std::filesystem::path& cubin) {
+  Artifact made{.file = cubin};
+  const std::filesystem::path notes = cubin.parent_path() / kNotes, shared = cubin.parent_path() / kShared;
+  if (std::filesystem::exists(notes)) made.notes = read_text_file(notes);
+  if (!std::filesystem::exists(shared)) return made;
+  std::istringstream lines(read_text_file(shared));
+  std::string kernel;
+  for (std::int64_t bytes = 0; lines >> kernel >> bytes;) made.shared[kernel] = bytes;
+  return made;
+}
 
 std::unique_ptr<Backend> make_cuda_backend(const CudaCompiler& compiler, const std::filesystem::path& work) {
   return std::make_unique<CudaBackend>(compiler, work);

@@ -40,14 +40,14 @@ int first_device() {
 
 class CudaExecutor final : public Executor {
  public:
-  CudaExecutor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) : d_(cuda_driver()) {
+  CudaExecutor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes)
+      : d_(cuda_driver()), artifacts_(artifacts) {
     const int device = device_ = first_device();
     CudaContext context = nullptr;
     driver_check(d_.context_retain(&context, device), "making a context");
     driver_check(d_.context_set(context), "making a context");
     driver_check(d_.stream_create(&stream_, kNonBlocking), "making a stream");
-    driver_check(d_.event_create(&start_, 0), "making an event");
-    driver_check(d_.event_create(&end_, 0), "making an event");
+    for (CudaEventHandle* event : {&start_, &end_}) driver_check(d_.event_create(event, 0), "making an event");
     shared_bytes_ = attribute(device, CudaAttribute::kMaxSharedBytes);
     multiprocessors_ = attribute(device, CudaAttribute::kMultiprocessors);
     driver_check(d_.allocate(&memory_, arena_bytes), "taking memory");
@@ -180,13 +180,12 @@ class CudaExecutor final : public Executor {
   }
 
   void copy_once(CudaPointer to, CudaPointer from, std::size_t bytes, bool is_kernel) {
-    const char* const action = "copying on the GPU";
-    if (!is_kernel) return driver_check(d_.copy(to, from, bytes, stream_), action);
+    if (!is_kernel) return driver_check(d_.copy(to, from, bytes, stream_), "copying on the GPU");
     unsigned long long words = bytes / 16;
     void* parameters[] = {&from, &words, &to};
     driver_check(
         d_.launch(copy_, static_cast<unsigned>(multiprocessors_) * 4, 1, 1, 512, 1, 1, 0, stream_, parameters, nullptr),
-        action);
+        "copying on the GPU");
   }
 
   double rate_of_copies(std::size_t bytes, std::size_t set_bytes, bool is_kernel) {
@@ -240,7 +239,7 @@ class CudaExecutor final : public Executor {
     std::vector<void*> parameters;
     for (std::uint64_t& value : values) parameters.push_back(&value);
     const auto u = [](std::int64_t value) { return static_cast<unsigned>(value); };
-    for (const Launch& launch : order.launches)
+    for (const Launch& launch : artifacts_[order.artifact].with_shared_memory(order.launches))
       driver_check(
           d_.launch(function_of(order.artifact, launch), u(launch.grid[0]), u(launch.grid[1]), u(launch.grid[2]),
                     u(launch.block[0]), u(launch.block[1]), 1, u(launch.smem), stream_, parameters.data(), nullptr),
@@ -255,6 +254,7 @@ class CudaExecutor final : public Executor {
   bool was_idle_ = true;
   CudaFunction dirty_ = nullptr, read_ = nullptr, copy_ = nullptr;
   int device_ = 0, shared_bytes_ = 0, multiprocessors_ = 0;
+  std::vector<Artifact> artifacts_{};
   std::vector<CudaModule> modules_{};
   std::map<std::pair<std::size_t, std::string>, CudaFunction> functions_{};
   std::map<std::vector<std::size_t>, CudaGraphExec> graphs_{};  // by the orders of a sample, of the plan that is timed

@@ -27,7 +27,10 @@ constexpr Metric kMetrics[] = {
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", " % of the tensor pipe", 1, 1},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", " % of the warps that fit", 1, 1},
     {"launch__registers_per_thread", " registers a thread", 1, 0},
-    {"launch__shared_mem_per_block", " bytes of shared memory a block", 1, 0}};
+    {"launch__shared_mem_per_block", " bytes of shared memory a block", 1, 0},
+    {"launch__waves_per_multiprocessor", " waves of blocks", 1, 2},
+    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", " % of the bytes of loaded sectors used", 1, 1},
+    {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", " % of the bytes of shared wavefronts used", 1, 1}};
 
 /// The fields of a line in which every one stands between quotes.
 std::vector<std::string> fields_of(const std::string& line) {

@@ -1,9 +1,11 @@
-// workbench/case/dense_reference.cpp - matrix products, norms, gated activations, softmax and merged attention, in
-// double.
+// workbench/case/dense_reference.cpp - matrix products, norms, gated activations, softmax, merged attention and the
+// largest of a row, in double.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "workbench/case/reference.h"
 
@@ -126,6 +128,21 @@ Parts softmax_cross_entropy(const Problem& p, std::size_t row) {
   return {loss, grad};
 }
 
+/// values[i, :] and places[i, :] of the k largest scores, the smaller place first among equal ones
+Parts top_k(const Problem& p, std::size_t row) {
+  const std::size_t m = dim(p, "m"), k = dim(p, "k"), scores = p.index_of("scores");
+  std::vector<std::size_t> order(m);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return p.at(scores, row * m + a) > p.at(scores, row * m + b); });
+  ResultPart values{p.index_of("values"), row * k}, places{p.index_of("places"), row * k};
+  for (std::size_t j = 0; j < k; ++j) {
+    values.add(j < m ? p.at(scores, row * m + order[j]) : 0, 0);
+    places.add(j < m ? static_cast<double>(order[j]) : -1, 0);
+  }
+  return {values, places};
+}
+
 class RowWise final : public Reference {
  public:
   RowWise(RowFunction function, const Problem& problem) : function_(function), problem_(problem) {}
@@ -146,7 +163,8 @@ std::unique_ptr<Reference> make_dense(const std::string& name, const Problem& pr
                                                                {"fused_add_rmsnorm", fused_add_rmsnorm},
                                                                {"silu_and_mul", silu_and_mul},
                                                                {"merge_attn_states", merge_attn_states},
-                                                               {"softmax_cross_entropy", softmax_cross_entropy}};
+                                                               {"softmax_cross_entropy", softmax_cross_entropy},
+                                                               {"top_k", top_k}};
   const auto found = functions.find(name);
   return found == functions.end() ? nullptr : std::make_unique<RowWise>(found->second, problem);
 }

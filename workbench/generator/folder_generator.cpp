@@ -49,7 +49,7 @@ class FolderGenerator final : public Generator {
       (void)write_text_file(part, page_of(request, stem));
       std::filesystem::rename(part, question);
     }
-    for (const char* extension : {".md", ".txt", ".json", ".cpp", ".cu"})
+    for (const char* extension : {".md", ".txt", ".json", ".cpp", ".cu", ".ptx", ".py"})
       if (const std::filesystem::path answer = folder_ / (stem + ".answer" + extension);
           std::filesystem::exists(answer))
         if (std::string text = read(answer); text.find_first_not_of(kBlanks) != std::string::npos) {
@@ -71,7 +71,8 @@ class FolderGenerator final : public Generator {
       std::string text = read_text_file(path, kMaxAnswerBytes);
       if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
       const std::string kind = path.extension();
-      const bool is_bare_source = (kind == ".cu" || kind == ".cpp") && !has_fence(text);
+      const bool is_source = kind == ".cu" || kind == ".cpp" || kind == ".ptx" || kind == ".py";
+      const bool is_bare_source = is_source && !has_fence(text);
       if (is_bare_source && text.find_first_not_of(kBlanks) != std::string::npos) text = "```\n" + text + "\n```\n";
       return text;
     } catch (const Error& error) {

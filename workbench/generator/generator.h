@@ -33,6 +33,7 @@ struct Answer {
   std::string error{};   ///< one line
   std::string author{};  ///< who wrote it: a model as the endpoint names it, or what the user said; "" = not known
   std::int64_t tokens_asked = 0, tokens_answered = 0;  ///< as the endpoint counts them; 0 = it does not
+  double seconds = 0;                                  ///< that it was waited for, as whoever asked measured it
 };
 
 /// Thrown by what cannot go on now and can later: no error. Only verbs catch it.

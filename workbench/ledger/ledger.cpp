@@ -99,6 +99,8 @@ std::string Ledger::put(const std::string& text) {
 }
 
 void Ledger::set_best(const Json& facts, const std::string& source, const std::string& extension) {
+  for (const char* other : kSourceExtensions)
+    if (other != extension) (void)std::filesystem::remove(folder_ / (std::string("best") + other));
   replace_file(folder_ / ("best" + extension), source);
   replace_file(folder_ / "best.json", facts.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -196,10 +198,11 @@ void verify_best(const std::filesystem::path& folder, const std::vector<Json>& r
   const Json best = Json::parse(read_text_file(path), nullptr, false);
   if (!best.is_object() || number_of(best, "candidate") != candidate || factor_of(best) != of_start)
     fail(ErrorKind::kBadData, path.string() + ": not the best of the ledger");
-  const std::string extension = text_of(records.front(), "backend") != "cuda" ? ".cpp" : ".cu";
-  const std::filesystem::path copy = folder / ("best" + extension);
-  if (std::filesystem::exists(copy) && sha256(read_text_file(copy)) != source)
-    fail(ErrorKind::kBadData, copy.string() + ": not the best source of the ledger");
+  for (const char* extension : kSourceExtensions) {
+    const std::filesystem::path copy = folder / (std::string("best") + extension);
+    if (std::filesystem::exists(copy) && sha256(read_text_file(copy)) != source)
+      fail(ErrorKind::kBadData, copy.string() + ": not the best source of the ledger");
+  }
 }
 
 }  // namespace salient::workbench

@@ -3,7 +3,7 @@
 // RUN/ledger.jsonl   one record a line: n, kind, at (seconds since 1970), prev (hash of the record before), its facts,
 // hash
 // RUN/objects/HASH   sources, requests, answers and logs; the name is the SHA-256 of the content
-// RUN/best.json      the best kernel so far; RUN/best.cpp or best.cu a copy of its source, which records may lack
+// RUN/best.json      the best kernel so far; RUN/best.cpp, .cu, .ptx or .py a copy of its source, which may be missing
 #pragma once
 
 #include <filesystem>
@@ -14,6 +14,9 @@
 namespace salient::workbench {
 
 using Json = nlohmann::json;
+
+/// Of sources, by their languages.
+inline constexpr const char* kSourceExtensions[] = {".cpp", ".cu", ".ptx", ".py"};
 
 /// Writes a run's folder. Every record is on disk when append() returns.
 class Ledger {
@@ -31,7 +34,7 @@ class Ledger {
   void append(const std::string& kind, Json facts);
   /// Stores a text once. @return its hash, or "" for an empty text
   std::string put(const std::string& text);
-  /// Replaces best.json and best.EXTENSION, each by one rename.
+  /// Replaces best.json and best.EXTENSION, one of kSourceExtensions, each by one rename; those of others go.
   void set_best(const Json& facts, const std::string& source, const std::string& extension);
 
   const std::filesystem::path& folder() const { return folder_; }

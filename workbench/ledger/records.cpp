@@ -33,7 +33,8 @@ Json json_of(const Assessment& assessment) {
           {"timing", json_of(assessment.timing)},
           {"gain", assessment.decision.gain},
           {"of_start", assessment.decision.of_start},
-          {"noise", assessment.decision.noise}};
+          {"noise", assessment.decision.noise},
+          {"seconds", assessment.seconds}};
 }
 
 Assessment assessment_of(const Json& json) {
@@ -48,6 +49,7 @@ Assessment assessment_of(const Json& json) {
     made.tried = json.value("tried", Variables{});
     made.device = json.value("device", "");  // older records have none
     made.notes = json.at("notes").get<std::string>();
+    made.seconds = json.value("seconds", 0.0);  // older records have none
     for (const Json& one : json.at("timing")) {
       ShapeTimes times{.shape = one.at("shape").get<std::string>(),
                        .bytes = one.at("bytes").get<double>(),

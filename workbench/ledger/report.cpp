@@ -12,6 +12,7 @@
 #include "core/number_text.h"
 #include "workbench/ledger/records.h"
 #include "workbench/ledger/report_pages.h"
+#include "workbench/referee/bottlenecks.h"
 
 namespace salient::workbench {
 namespace {
@@ -81,7 +82,8 @@ void add_summary(const std::vector<Json>& records, const std::vector<Attempt>& a
 }
 
 void add_rounds(const std::vector<Json>& records, const std::vector<Attempt>& attempts, Page& page) {
-  std::vector<std::vector<std::string>> rows = {{"candidate", "verdict", "x of start", "noise", "reason"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"candidate", "verdict", "x of start", "noise", "held back by", "reason"}};
   std::size_t failed = 0;
   for (const Json& record : records) {
     if (record["kind"] == "answer" && !(text_of(record, "error") + text_of(record, "refused")).empty()) ++failed;
@@ -91,7 +93,8 @@ void add_rounds(const std::vector<Json>& records, const std::vector<Attempt>& at
     const int number = number_of(record, "candidate");
     rows.push_back({number == 0 ? "start" : std::to_string(number), word_of(made.finding.verdict),
                     is_timed ? fixed(made.decision.of_start, 3) : "",
-                    is_timed ? fixed(made.decision.noise * 100, 1) + " %" : "", made.finding.reason.substr(0, 200)});
+                    is_timed ? fixed(made.decision.noise * 100, 1) + " %" : "", names_of(bottlenecks_of(made)),
+                    made.finding.reason.substr(0, 200)});
   }
   page.section("Candidates");
   if (const std::string authors = authors_of(records); !authors.empty())
@@ -124,6 +127,7 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
     }
   }
   page.section("The best kernel, shape by shape");
+  for (const Bottleneck& one : bottlenecks_of(best)) page.paragraph(one.name + ": " + one.evidence + ".");
   if (!best.device.empty()) page.paragraph("Measured on: " + best.device + ".");
   if (!best.tried.empty())
     page.paragraph("Tried up to " + text_of(best.tried) + "; nothing is known beyond. Sizes were chosen by rule " +
@@ -136,17 +140,34 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
   page.table(rows);
 }
 
-/// What a per cent of the measured bound has cost, if an endpoint counted tokens.
-void add_cost(const std::vector<Json>& records, const Assessment& best, Page& page) {
-  double tokens = 0;
-  for (const Json& record : records)
-    if (record["kind"] == "answer") tokens += number_of(record, "tokens_asked") + number_of(record, "tokens_answered");
-  if (tokens == 0) return;
-  Timing start = best.timing;
-  for (ShapeTimes& times : start.shapes) times.candidate = times.start;
-  const double from = 100 * share_of_floor(start), to = 100 * share_of_floor(best.timing);
-  page.paragraph("From " + fixed(from, 1) + " to " + fixed(to, 1) + " % of the measured bound with " +
-                 fixed(tokens, 0) + " tokens: " + fixed(tokens / (to - from), 0) + " a per cent.");
+/// A figure of an object in a record; "" where there is none.
+std::string figure_of(const Json& record, const char* object, const char* key, int digits) {
+  const Json figures = record.value(object, Json::object());
+  return figures.contains(key) && figures[key].is_number() ? fixed(figures[key].get<double>(), digits) : "";
+}
+
+/// What each accepted candidate has cost, and how much of it for a per cent of the measured bound. Records before
+/// these were kept have nothing of it.
+void add_cost(const std::vector<Json>& records, Page& page) {
+  std::vector<std::vector<std::string>> rows = {{"candidate", "% of the bound before", "and with it",
+                                                 "seconds of the run", "tokens", "money", "seconds a per cent",
+                                                 "tokens a per cent", "money a per cent"}};
+  for (const Json& record : records) {
+    if (record["kind"] != "best" || !record.contains("spent")) continue;
+    rows.push_back({std::to_string(number_of(record, "candidate")), figure_of(record, "bound", "from", 1),
+                    figure_of(record, "bound", "to", 1)});
+    for (const char* object : {"spent", "spent_a_per_cent"}) {
+      rows.back().push_back(figure_of(record, object, "seconds", 1));
+      rows.back().push_back(figure_of(record, object, "tokens", 0));
+      rows.back().push_back(figure_of(record, object, "cost", 4));
+    }
+  }
+  if (rows.size() == 1) return;
+  page.section("What it has cost");
+  page.paragraph(
+      "Seconds and tokens of the whole run up to each accepted candidate; those of a per cent are counted from the "
+      "accepted one before. Seconds are of answers and of the referee, tokens as endpoints count them.");
+  page.table(rows);
 }
 
 std::string report_on(const std::filesystem::path& run, const Baselines& baselines, Page& page) {
@@ -174,7 +195,8 @@ std::string report_on(const std::filesystem::path& run, const Baselines& baselin
   } else {
     for (const Json& record : records)
       if (record["kind"] == "assessment" && number_of(record, "candidate") == number_of(*best, "candidate"))
-        add_best_shapes(assessment_of(record), baselines, page), add_cost(records, assessment_of(record), page);
+        add_best_shapes(assessment_of(record), baselines, page);
+    add_cost(records, page);
     page.section("Start and best");
     page.difference(
         line_difference(read_object(run, text_of(first, "start")), read_object(run, text_of(*best, "source"))));

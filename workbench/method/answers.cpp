@@ -119,7 +119,9 @@ std::string source_in(const std::string& whole) {
   }
   if (auto block = block_with_launch(answer)) return *block;
   const std::size_t start = answer.find_first_not_of(" \t\r\n");
-  if (start != std::string::npos && answer.compare(start, 2, "//") == 0) return answer.substr(start);
+  const bool is_python = answer.find("\n# launch ") != std::string::npos;
+  if (start != std::string::npos && answer.compare(start, is_python ? 1 : 2, is_python ? "#" : "//") == 0)
+    return answer.substr(start);
   refuse("has no source: neither {\"source\": ...} nor a fenced block with a launch line");
 }
 
@@ -194,10 +196,11 @@ std::string opening_comment(const std::string& source) {
   constexpr std::size_t kMost = 300;
   std::istringstream lines(source);
   std::string line, found;
-  while (std::getline(lines, line) && line.starts_with("//")) {
-    const std::size_t begin = line.find_first_not_of("/ \t"), end = line.find_last_not_of(" \t\r");
+  while (std::getline(lines, line) && (line.starts_with("//") || line.starts_with("# "))) {
+    const std::size_t begin = line.find_first_not_of("/# \t"), end = line.find_last_not_of(" \t\r");
     if (begin == std::string::npos) break;
     const std::string text = line.substr(begin, end + 1 - begin);
+    if (text.starts_with("language ")) continue;
     if (text.starts_with("launch ") || text.starts_with("param ") || text.starts_with("scratch ")) break;
     found += (found.empty() ? "" : " ") + text;
   }

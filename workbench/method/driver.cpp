@@ -1,6 +1,8 @@
 // workbench/method/driver.cpp - see driver.h.
 #include "workbench/method/driver.h"
 
+#include <utility>
+
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/number_text.h"
@@ -27,6 +29,7 @@ class Run {
       action = action.kind == Action::Kind::kAsk ? ask(action.request) : judge(action);
     }
     summary_.reason = action.reason;
+    summary_.cost = cost_of(summary_.spent, sources_.prices);
     on_record_("end", {{"reason", action.reason}, {"of_start", summary_.best_of_start}}, {});
     return summary_;
   }
@@ -50,8 +53,8 @@ class Run {
     if (!answer.author.empty()) facts["author"] = answer.author;
     if (answer.tokens_asked > 0) facts["tokens_asked"] = answer.tokens_asked;
     if (answer.tokens_answered > 0) facts["tokens_answered"] = answer.tokens_answered;
-    summary_.tokens_asked += answer.tokens_asked;
-    summary_.tokens_answered += answer.tokens_answered;
+    if (answer.seconds > 0) facts["seconds"] = answer.seconds;
+    summary_.spent += {answer.tokens_asked, answer.tokens_answered, answer.seconds};
     on_record_("answer", facts, {{"answer", answer.text}});
     return next;
   }
@@ -60,6 +63,7 @@ class Run {
     const std::string& against = action.against.empty() ? start_ : action.against;
     const bool is_silent = sources_.is_recorded();
     const Assessment made = sources_.judge(action.source, against, action.more);
+    summary_.spent.seconds += made.seconds;
     if (!action.is_start) {
       ++summary_.judged;
       ++summary_.verdicts[word_of(made.finding.verdict)];
@@ -74,14 +78,24 @@ class Run {
     on_record_("assessment", facts, {{"source", action.source}, {"against", against}, {"log", made.finding.log}});
     if (made.finding.verdict == Verdict::kAccepted && !action.is_start) {
       ++summary_.accepted;
-      if (made.decision.of_start > summary_.best_of_start) {
-        summary_.best_of_start = made.decision.of_start;
-        summary_.best = action.source;
-        on_record_("best", {{"candidate", summary_.judged}, {"of_start", made.decision.of_start}},
-                   {{"source", action.source}});
-      }
+      if (made.decision.of_start > summary_.best_of_start) record_best(action.source, made);
     }
     return method_.judged(made);
+  }
+
+  void record_best(const std::string& source, const Assessment& made) {
+    summary_.best_of_start = made.decision.of_start;
+    summary_.best = source;
+    Timing before = made.timing;  // the best kernel's times beside the candidate's
+    for (ShapeTimes& times : before.shapes) times.candidate = times.best;
+    const Step step{.from = 100 * share_of_floor(before),
+                    .to = 100 * share_of_floor(made.timing),
+                    .run = summary_.spent,
+                    .step = summary_.spent - std::exchange(spent_before_, summary_.spent)};
+    Json facts = json_of(step, sources_.prices);
+    facts["candidate"] = summary_.judged;
+    facts["of_start"] = made.decision.of_start;
+    on_record_("best", facts, {{"source", source}});
   }
 
   Method& method_;
@@ -89,6 +103,7 @@ class Run {
   const Sources& sources_;
   const OnRecord& on_record_;
   RunSummary summary_{};
+  Spent spent_before_{};  ///< when the last candidate became the best
 };
 
 }  // namespace

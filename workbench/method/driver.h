@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "workbench/ledger/ledger.h"
+#include "workbench/ledger/spent.h"
 #include "workbench/method/method.h"
 
 namespace salient::workbench {
@@ -19,6 +19,7 @@ struct Sources {
   std::function<bool()> is_over{};
   /// Whether answers and assessments come from a record now: then nothing is said.
   std::function<bool()> is_recorded = [] { return false; };
+  Prices prices{};  ///< of the tokens of `ask`
 };
 
 /// How runs of earlier versions ended where today's stay open.
@@ -27,11 +28,12 @@ inline constexpr const char* kEndedEarly = "ended early: the time was over, or i
 struct RunSummary {
   int requests = 0, failed_answers = 0, judged = 0, accepted = 0;
   std::map<std::string, int> verdicts{};
-  double best_of_start = 1;                            ///< x of the start kernel
-  std::string best{};                                  ///< source; the start kernel if nothing was faster
-  std::string reason{};                                ///< why the run ended
-  int reworded = 0;                                    ///< of a replay: requests that would read otherwise today
-  std::int64_t tokens_asked = 0, tokens_answered = 0;  ///< as far as generators count them
+  double best_of_start = 1;  ///< x of the start kernel
+  std::string best{};        ///< source; the start kernel if nothing was faster
+  std::string reason{};      ///< why the run ended
+  int reworded = 0;          ///< of a replay: requests that would read otherwise today
+  Spent spent{};
+  double cost = 0;  ///< of `spent`, by the prices of the run
 };
 
 /// What happens, reported to `on_record(kind, facts, texts)`; facts as in the ledger, texts are stored by hash under

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "workbench/method/answers.h"
+#include "workbench/referee/bottlenecks.h"
 
 namespace salient::workbench {
 namespace {
@@ -84,6 +85,7 @@ Action measure_start(const MethodContext& context) {
 
 std::string profile_text(const Assessment& assessment) {
   std::string text = timing_text(assessment.timing);
+  for (const Bottleneck& one : bottlenecks_of(assessment)) text += one.name + ": " + one.evidence + "\n";
   if (!assessment.notes.empty()) text += assessment.notes.substr(0, kMaxLog);
   return text.empty() ? "not measured\n" : text;
 }

@@ -85,7 +85,7 @@ std::string finding_text(const Finding& finding);
 bool begins_with_start(const MethodContext& context);
 Action measure_start(const MethodContext& context);
 
-/// Times and the compiler's notes.
+/// Times, what holds the kernel back, and the compiler's notes.
 std::string profile_text(const Assessment& assessment);
 
 }  // namespace salient::workbench

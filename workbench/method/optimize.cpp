@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/host/interrupt.h"
+#include "core/number_text.h"
 #include "core/version.h"
 #include "workbench/case/reference_program.h"
 #include "workbench/ledger/records.h"
@@ -27,6 +28,16 @@ using Clock = std::chrono::steady_clock;
 Candidate parse_or_start(const std::string& source, const Candidate& start) {
   std::variant<Candidate, Finding> read = read_candidate(source);
   return std::holds_alternative<Candidate>(read) ? std::get<Candidate>(std::move(read)) : start;
+}
+
+/// Of a file with this source, which has a launch line.
+const char* extension_of(const std::string& source, BackendKind backend) {
+  switch (parse_candidate(source).language) {
+    case Language::kPtx: return ".ptx";
+    case Language::kTriton: return ".py";
+    case Language::kCpp: break;
+  }
+  return backend == BackendKind::kHost ? ".cpp" : ".cu";
 }
 
 /// Judges sources, with all the tests that were proposed so far.
@@ -79,16 +90,17 @@ Json run_facts(const Case& given, Backend& backend, const OptimizeOptions& optio
           {"backend", word_of(backend.kind())},
           {"generator", options.generator},
           {"options", json_of(options.method)},
+          {"prices", json_of(options.prices)},
           {"samples", options.referee.samples},
           {"environment", backend.environment()}};
 }
 
 /// What the live part of a run writes.
-OnRecord writer(Ledger& ledger, const std::string& extension) {
-  return [&ledger, extension](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
+OnRecord writer(Ledger& ledger, BackendKind backend) {
+  return [&ledger, backend](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
     for (const auto& [key, text] : texts) facts[key] = ledger.put(text);
     ledger.append(kind, facts);
-    if (kind == "best") ledger.set_best(facts, texts.at("source"), extension);
+    if (kind == "best") ledger.set_best(facts, texts.at("source"), extension_of(texts.at("source"), backend));
   };
 }
 
@@ -99,30 +111,46 @@ bool is_stopped(const std::vector<Json>& records) {
   return last["kind"] == "assessment" && text_of(last, "verdict") == word_of(Verdict::kImpossible);
 }
 
-const char* extension_of(BackendKind backend) { return backend == BackendKind::kHost ? ".cpp" : ".cu"; }
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/// Time and tokens of a call, which leave a run open when they are spent, to be continued later.
+/// An answer or an assessment, with the seconds that it took.
+template <class Make>
+auto timed(Make make) {
+  const Clock::time_point begin = Clock::now();
+  auto made = make();
+  made.seconds = seconds_since(begin);
+  return made;
+}
+
+/// Time of a call, and tokens and money of a run, which leave it open when they are spent, to be continued later.
 class Limits {
  public:
-  explicit Limits(const OptimizeOptions& options) : seconds_(options.budget_seconds), tokens_(options.budget_tokens) {}
+  Limits(const OptimizeOptions& options, const Prices& prices) : options_(options), prices_(prices) {
+    if (options.budget_cost > 0 && prices.asked + prices.answered == 0)
+      fail(ErrorKind::kUsage, "a budget in money needs prices of tokens, which this run has not");
+  }
 
   Answer counted(Answer answer) {
-    spent_ += answer.tokens_asked + answer.tokens_answered;
+    spent_ += {answer.tokens_asked, answer.tokens_answered, 0};
     return answer;
   }
 
   /// To be called before every action. @throws Waiting when one is spent, Interrupted
   void stop_if_over() const {
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     stop_if_interrupted();
-    if (seconds_ > 0 && seconds > seconds_) throw Waiting{"paused: the time for this call is over"};
-    if (tokens_ > 0 && spent_ >= tokens_)
-      throw Waiting{"paused: " + std::to_string(spent_) + " tokens are spent, of " + std::to_string(tokens_)};
+    if (options_.budget_seconds > 0 && seconds_since(begin_) > options_.budget_seconds)
+      throw Waiting{"paused: the time for this call is over"};
+    if (options_.budget_tokens > 0 && spent_.tokens() >= options_.budget_tokens)
+      throw Waiting{"paused: " + std::to_string(spent_.tokens()) + " tokens are spent, of " +
+                    std::to_string(options_.budget_tokens)};
+    if (const double cost = cost_of(spent_, prices_); options_.budget_cost > 0 && cost >= options_.budget_cost)
+      throw Waiting{"paused: " + fixed(cost, 4) + " is spent, of " + fixed(options_.budget_cost, 4)};
   }
 
  private:
-  double seconds_;
-  std::int64_t tokens_, spent_ = 0;
+  const OptimizeOptions& options_;
+  Prices prices_;
+  Spent spent_{};
   Clock::time_point begin_ = Clock::now();
 };
 
@@ -141,6 +169,7 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
                               .options = options.method,
                               .machine = backend.environment()};
   const std::unique_ptr<Method> method = make_method(context);
+  Limits limits(options, options.prices);
   Referee referee(backend, given, options.referee);
   const Assessment of_start = referee.check(start);
   if (!is_correct(of_start.finding.verdict))
@@ -157,13 +186,14 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
   first["prompts"] = ledger.put(prompts.to_text());
   ledger.append("run", first);
   ledger.set_best({{"case", given.name}, {"of_start", 1}, {"candidate", 0}}, start.source,
-                  extension_of(backend.kind()));
-  Limits limits(options);
-  const Sources sources{.ask = [&](const Request& request) { return limits.counted(generator.ask(request)); },
-                        .judge = [&](const std::string& source, const std::string& against,
-                                     const MoreTests& more) { return judge.judge(source, against, more); },
-                        .is_over = [&] { return limits.stop_if_over(), false; }};
-  return run_method(*method, start.source, sources, writer(ledger, extension_of(backend.kind())));
+                  extension_of(start.source, backend.kind()));
+  const Sources sources{
+      .ask = [&](const Request& request) { return limits.counted(timed([&] { return generator.ask(request); })); },
+      .judge = [&](const std::string& source, const std::string& against,
+                   const MoreTests& more) { return timed([&] { return judge.judge(source, against, more); }); },
+      .is_over = [&] { return limits.stop_if_over(), false; },
+      .prices = options.prices};
+  return run_method(*method, start.source, sources, writer(ledger, backend.kind()));
 }
 
 RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOptions& options,
@@ -186,24 +216,26 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
   if (const int samples = number_of(record.first(), "samples"); samples > 0) referee_options.samples = samples;
   Referee referee(backend, recipe.given, referee_options);
   Judge judge(referee, start);
-  const OnRecord write = writer(ledger, extension_of(recipe.backend));
-  Limits limits(options);
-  const Sources sources{.ask =
-                            [&](const Request& request) {
-                              return limits.counted(record.is_at_end() ? generator.ask(request) : record.answer());
-                            },
-                        .judge =
-                            [&](const std::string& source, const std::string& against, const MoreTests& more) {
-                              if (record.is_at_end()) return judge.judge(source, against, more);
-                              judge.remember(more);
-                              return record.assessment();
-                            },
-                        .is_over =
-                            [&] {
-                              if (record.is_at_end()) limits.stop_if_over();
-                              return false;
-                            },
-                        .is_recorded = [&] { return !record.is_at_end(); }};
+  const OnRecord write = writer(ledger, recipe.backend);
+  Limits limits(options, recipe.prices);
+  const Sources sources{
+      .ask =
+          [&](const Request& request) {
+            return limits.counted(record.is_at_end() ? timed([&] { return generator.ask(request); }) : record.answer());
+          },
+      .judge =
+          [&](const std::string& source, const std::string& against, const MoreTests& more) {
+            if (record.is_at_end()) return timed([&] { return judge.judge(source, against, more); });
+            judge.remember(more);
+            return record.assessment();
+          },
+      .is_over =
+          [&] {
+            if (record.is_at_end()) limits.stop_if_over();
+            return false;
+          },
+      .is_recorded = [&] { return !record.is_at_end(); },
+      .prices = recipe.prices};
   return run_method(*method, recipe.start, sources,
                     [&](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
                       if (record.is_at_end())

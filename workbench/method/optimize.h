@@ -16,6 +16,8 @@ struct OptimizeOptions {
   bool judges_again = false;  ///< of continue_run: a run that stopped for a person goes on
   double budget_seconds = 0;  ///< 0 = no limit; a request or judgement under way is finished, and the run stays open
   std::int64_t budget_tokens = 0;  ///< likewise, of all requests and answers of the run
+  double budget_cost = 0;          ///< likewise, money by `prices`
+  Prices prices{};                 ///< of tokens, for the record; continue_run takes the record's
   std::string generator{};         ///< as the user named it, for the record
 };
 

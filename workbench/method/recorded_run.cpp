@@ -52,7 +52,8 @@ Answer RecordedRun::answer() {
           error,
           text_of(record, "author"),
           number_of(record, "tokens_asked"),
-          number_of(record, "tokens_answered")};
+          number_of(record, "tokens_answered"),
+          record.value("seconds", 0.0)};
 }
 
 Assessment RecordedRun::assessment() {
@@ -80,6 +81,9 @@ void RecordedRun::compare(const std::string& kind, const Json& facts, const std:
   }
   for (const char* key : {"verdict", "role", "candidate", "of_start", "id"})
     if (facts.contains(key) && (!record.contains(key) || facts[key] != record[key]))
+      refuse(kind, std::string(key) + " differs from the recorded one");
+  for (const char* key : {"bound", "spent", "spent_a_per_cent"})  // older records have none
+    if (record.contains(key) && facts.value(key, Json()) != record[key])
       refuse(kind, std::string(key) + " differs from the recorded one");
   ++at_;
 }

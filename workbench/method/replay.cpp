@@ -66,7 +66,8 @@ RunRecipe read_recipe(const std::filesystem::path& folder, const Json& first, co
           .backend = text_of(first, "backend") == "cuda" ? BackendKind::kCuda : BackendKind::kHost,
           .start = read_object(folder, text_of(first, "start")),
           .options = method_options_of(first.value("options", Json::object())),
-          .machine = machine_of(first)};
+          .machine = machine_of(first),
+          .prices = prices_of(first)};
 }
 
 RunSummary replay_run(const std::filesystem::path& folder, const std::filesystem::path& workbench) {
@@ -79,7 +80,8 @@ RunSummary replay_run(const std::filesystem::path& folder, const std::filesystem
   const Sources sources{
       .ask = [&](const Request&) { return ++actions, record.answer(); },
       .judge = [&](const std::string&, const std::string&, const MoreTests&) { return ++actions, record.assessment(); },
-      .is_over = [&] { return has_no_finish && actions == record.num_actions(); }};
+      .is_over = [&] { return has_no_finish && actions == record.num_actions(); },
+      .prices = recipe.prices};
   RunSummary summary =
       run_method(*method, recipe.start, sources,
                  [&](const std::string& kind, const Json& facts, const std::map<std::string, std::string>& texts) {

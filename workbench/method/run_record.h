@@ -1,7 +1,7 @@
 // workbench/method/run_record.h - the first record of a ledger: what was to be run, so that it can be run again.
 #pragma once
 
-#include "workbench/ledger/ledger.h"
+#include "workbench/ledger/spent.h"
 #include "workbench/method/method.h"
 
 namespace salient::workbench {
@@ -18,6 +18,7 @@ struct RunRecipe {
   std::string start{};
   MethodOptions options{};
   std::map<std::string, std::string> machine{};
+  Prices prices{};
 
   /// Refers to this.
   MethodContext context() const {

@@ -10,6 +10,7 @@
 #include "core/number_text.h"
 #include "workbench/method/answers.h"
 #include "workbench/method/method.h"
+#include "workbench/referee/bottlenecks.h"
 
 namespace salient::workbench {
 namespace {
@@ -24,6 +25,7 @@ struct Node {
   double of_start = 0;  ///< 0: not correct, no parent of others
   std::string said{};   ///< what it says of itself, and the verdict
   std::string profile{};
+  std::string bottlenecks{};  ///< their names
   std::vector<std::size_t> children{};
 };
 
@@ -104,7 +106,10 @@ class TreeSearch final : public Method {
   Action judged(const Assessment& assessment) override {
     const Finding& finding = assessment.finding;
     Node& node = tree_.back();
-    if (shows_measurements()) node.profile = profile_text(assessment);
+    if (shows_measurements()) {
+      node.profile = profile_text(assessment);
+      node.bottlenecks = names_of(bottlenecks_of(assessment));
+    }
     if (tree_.size() == 1) return next();
     if (finding.verdict == Verdict::kImpossible)
       return {.kind = Action::Kind::kFinish, .reason = "stopped: " + finding.reason};
@@ -136,7 +141,9 @@ class TreeSearch final : public Method {
 
   std::string line_of(std::size_t at) const {
     const Node& node = tree_[at];
-    return "  " + node.said + (node.of_start > 0 ? " (" + fixed(node.of_start, 3) + "x of start)" : "") + "\n";
+    const std::string held_back = node.bottlenecks.empty() ? "" : "; " + node.bottlenecks;
+    return "  " + node.said +
+           (node.of_start > 0 ? " (" + fixed(node.of_start, 3) + "x of start" + held_back + ")" : "") + "\n";
   }
 
   Action next() {

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "workbench/backend/backend.h"
 #include "workbench/backend/cuda_driver.h"
 #include "workbench/case/problem.h"
 #include "workbench/promotion/sanitize.h"
@@ -63,6 +64,7 @@ class Runner {
     driver_check(d_.stream_create(&stream_, 0), "making a stream");
     driver_check(d_.device_attribute(&sm_, static_cast<int>(CudaAttribute::kMultiprocessors), device),
                  "asking the GPU");
+    artifact_ = read_artifact(binary);
     const std::string image = read_text_file(binary);
     driver_check(d_.module_load(&module_, image.data()), "loading a kernel");
   }
@@ -81,9 +83,11 @@ class Runner {
     for (b = 0; b < problem.num_buffers(); ++b) values.push_back(buffers[b]->address());
     for (const std::string& dim : size.given.dims) values.push_back(static_cast<std::uint64_t>(problem.dim(dim)));
     for (; b < buffers.size(); ++b) values.push_back(buffers[b]->address());
+    values.resize(values.size() + num_hidden_parameters(candidate.language));
     std::vector<void*> parameters;
     for (std::uint64_t& value : values) parameters.push_back(&value);
-    for (const Launch& launch : resolve_launches(candidate, size.dims, sm_)) start(launch, parameters);
+    for (const Launch& launch : artifact_.with_shared_memory(resolve_launches(candidate, size.dims, sm_)))
+      start(launch, parameters);
     driver_check(d_.stream_wait(stream_), "running the kernel");
   }
 
@@ -102,6 +106,7 @@ class Runner {
   const CudaDriver& d_;
   CudaStreamHandle stream_ = nullptr;
   CudaModule module_ = nullptr;
+  Artifact artifact_{};
   int sm_ = 1;
 };
 

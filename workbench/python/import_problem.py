@@ -185,7 +185,7 @@ def flops_of(watch, model, inputs):
 def import_definition(path, workloads, out, reference=None):
     definition = json.loads(path.read_text())
     name = identifier(definition["name"])
-    axes = definition["axes"]
+    axes = with_derived(definition["axes"], definition.get("constraints") or [])
     const = {axis: spec["value"] for axis, spec in axes.items() if spec["type"] == "const"}
     dims = [axis for axis, spec in axes.items() if spec["type"] == "var"]
     if not workloads:
@@ -208,7 +208,8 @@ def import_definition(path, workloads, out, reference=None):
     for role, specs in (("in", definition["inputs"]), ("out", definition["outputs"])):
         for key, spec in specs.items():
             if spec["shape"] is None:
-                scalars[key] = scalar_of(key, workloads)
+                if key not in dims:
+                    scalars[key] = scalar_of(key, workloads)
                 continue
             if spec["dtype"] not in NAMED:
                 raise Reason(f"{key} is of {spec['dtype']}")
@@ -235,6 +236,17 @@ def import_definition(path, workloads, out, reference=None):
                  settings)
 
 
+def with_derived(axes, constraints):
+    """Axes of which a constraint says that they follow from others, as `len_indptr == rows + 1`."""
+    derived = {}
+    for text in constraints:
+        said = re.fullmatch(r"(\w+)\s*==\s*([\w\s+*()-]+)", text)
+        is_of_axes = said and set(re.findall(r"[A-Za-z_]\w*", said[2])) <= set(axes)
+        if is_of_axes and axes.get(said[1], {}).get("type") == "var":
+            derived[said[1]] = {"type": "expr", "expression": said[2]}
+    return {**axes, **derived}
+
+
 def scalar_of(key, workloads):
     values = {json.dumps(one.get("inputs", {}).get(key, {}).get("value")) for one in workloads}
     if len(values) != 1 or values == {"null"}:
@@ -243,7 +255,13 @@ def scalar_of(key, workloads):
 
 
 def fill_of(key, spec, definition, count_of):
-    """Offsets point into the list of indices that has their name."""
+    """As a constraint says it; else offsets point into the list of indices that has their name."""
+    for text in definition.get("constraints") or []:
+        limit = re.fullmatch(rf"0\s*<=\s*{key}\s*<\s*([\w\s+*()-]+)", text)
+        last = re.fullmatch(rf"{key}\[-1\](?:\.item\(\))?\s*==\s*([\w\s+*()-]+)", text) or re.fullmatch(
+            rf"([\w\s+*()-]+?)\s*==\s*{key}\[-1\](?:\.item\(\))?", text)
+        if limit or last:
+            return f"{'index' if limit else 'indptr'} {count_of([(limit or last)[1].replace(' ', '')])}"
     if key.endswith("indptr"):
         twin = definition["inputs"].get(key.replace("indptr", "indices"))
         if twin is not None:

@@ -64,7 +64,7 @@ def run_reference(settings):
         sizes = {**const, **{name: value for name, value in values.items() if isinstance(value, int)}}
         for axis, text in given.items():
             sizes[axis] = eval(text, {"__builtins__": {}}, sizes)
-        inputs = [settings["scalars"][name] if settings["shapes"][name] is None
+        inputs = [settings["scalars"].get(name, sizes.get(name)) if settings["shapes"][name] is None
                   else values[name].view([sizes[axis] for axis in settings["shapes"][name]]).to(device)
                   for name in settings["inputs"]]
         with torch.no_grad():

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <map>
 
 #include "core/error.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr std::size_t kMaxSource = std::size_t{1} << 20;
 constexpr std::size_t kMaxLaunches = 16, kMaxParameters = 16, kMaxScratch = 8, kMaxValues = 64;
 constexpr std::int64_t kMaxScratchElements = std::int64_t{1} << 33, kMaxSmem = std::int64_t{1} << 20;
+
+constexpr const char* kLanguages[] = {"cpp", "ptx", "triton"};
 
 bool is_identifier(std::string_view word) {
   if (word.empty() || word.size() > 64 || std::isdigit(static_cast<unsigned char>(word[0])) != 0) return false;
@@ -47,9 +50,12 @@ class Declarations {
   void read(std::string_view line, int number) {
     number_ = number;
     const std::size_t start = line.find_first_not_of(" \t");
-    if (start == std::string_view::npos || line.substr(start, 2) != "//") return;
-    const std::vector<std::string> words = words_of(line.substr(start + 2));
+    if (start == std::string_view::npos) return;
+    const std::size_t mark = line.substr(start, 2) == "//" ? 2 : line[start] == '#' ? 1 : 0;
+    if (mark == 0) return;
+    const std::vector<std::string> words = words_of(line.substr(start + mark));
     if (words.size() < 2) return;
+    if (words[0] == "language" && words.size() == 2) read_language(words[1]);
     if (words[0] == "launch") read_launch(words);
     if (words[0] == "param") read_parameter(words);
     if (words[0] == "scratch") read_scratch(words);
@@ -69,22 +75,39 @@ class Declarations {
     return {word.substr(0, equals), word.substr(equals + 1)};
   }
 
+  void read_language(const std::string& word) {
+    const auto* const found = std::find(std::begin(kLanguages), std::end(kLanguages), word);
+    if (found == std::end(kLanguages)) refuse("a language is cpp, ptx or triton");
+    if (!made_.launches.empty()) refuse("the language comes before the launches");
+    made_.language = static_cast<Language>(found - std::begin(kLanguages));
+  }
+
   void read_launch(const std::vector<std::string>& words) {
     if (made_.launches.size() == kMaxLaunches) refuse("more than 16 launches");
     LaunchLine launch{.kernel = words[1]};
     if (!is_identifier(launch.kernel)) refuse("a launch names a kernel first");
-    const std::map<std::string, std::string*> keys = {{"block", &launch.block},   {"block_y", &launch.block_y},
-                                                      {"grid", &launch.grid},     {"grid_y", &launch.grid_y},
-                                                      {"grid_z", &launch.grid_z}, {"smem", &launch.smem}};
+    std::map<std::string, std::string*> keys = {
+        {"grid", &launch.grid}, {"grid_y", &launch.grid_y}, {"grid_z", &launch.grid_z}};
+    if (made_.language == Language::kTriton)
+      keys.insert({{"warps", &launch.warps}, {"stages", &launch.stages}});
+    else
+      keys.insert({{"block", &launch.block}, {"block_y", &launch.block_y}, {"smem", &launch.smem}});
     for (std::size_t i = 2; i < words.size(); ++i) {
       const auto [key, value] = key_value(words[i]);
       const auto found = keys.find(key);
-      if (found == keys.end()) refuse("unknown launch key '" + key + "'; block, block_y, grid, grid_y, grid_z, smem");
+      if (found == keys.end()) refuse("unknown launch key '" + key + "'; " + names_of(keys));
       if (value.empty()) refuse("launch key '" + key + "' has no value");
       *found->second = value;
     }
     if (launch.grid.empty()) refuse("a launch says grid=");
+    if (made_.language == Language::kTriton) launch.block = "32*(" + launch.warps + ")";
     made_.launches.push_back(std::move(launch));
+  }
+
+  static std::string names_of(const std::map<std::string, std::string*>& keys) {
+    std::string text;
+    for (const auto& [key, value] : keys) text += (text.empty() ? "" : ", ") + key;
+    return text;
   }
 
   std::int64_t number(const std::string& text) const {
@@ -96,6 +119,7 @@ class Declarations {
   }
 
   void read_parameter(const std::vector<std::string>& words) {
+    if (made_.language == Language::kPtx) refuse("PTX has no macros: a param would mean nothing");
     if (made_.parameters.size() == kMaxParameters) refuse("more than 16 parameters");
     const auto [name, value] = key_value(words[1]);
     if (!is_identifier(name) || value.empty()) refuse("param NAME=VALUE [values=A,B,C]");
@@ -133,6 +157,10 @@ Variables with_parameters(const Candidate& candidate, const Variables& dims, std
 }
 
 }  // namespace
+
+const char* word_of(Language language) { return kLanguages[static_cast<std::size_t>(language)]; }
+
+std::size_t num_hidden_parameters(Language language) { return language == Language::kTriton ? 2 : 0; }
 
 Candidate parse_candidate(std::string source) {
   if (source.size() > kMaxSource) fail(ErrorKind::kBadData, "a source above 1 MiB");

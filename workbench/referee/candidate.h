@@ -12,10 +12,20 @@
 
 namespace salient::workbench {
 
+/// What a candidate is written in, as its line "// language ptx" or "# language triton" says.
+enum class Language : std::uint8_t {
+  kCpp,  ///< without a line: C++ on the host, CUDA C++ with or without CuTe on a GPU
+  kPtx,
+  kTriton,
+};
+const char* word_of(Language language);  ///< "cpp", "ptx", "triton"
+
 /// // launch NAME block=256 [block_y=1] grid=EXPR [grid_y=EXPR] [grid_z=EXPR] [smem=EXPR]
+/// # launch NAME grid=EXPR [warps=EXPR] [stages=EXPR]: of Triton, whose compiler chooses the shared memory
 struct LaunchLine {
   std::string kernel{};
   std::string block = "1", block_y = "1", grid{}, grid_y = "1", grid_z = "1", smem = "0";
+  std::string warps = "4", stages = "3";  ///< of Triton; `block` follows from them
 };
 
 /// // param NAME=64 values=32,64,128: a macro for the compiler, and what `tune` tries.
@@ -27,6 +37,7 @@ struct Parameter {
 
 struct Candidate {
   std::string source{};
+  Language language = Language::kCpp;
   std::vector<LaunchLine> launches{};
   std::vector<Parameter> parameters{};
   std::vector<BufferSpec> scratch{};  ///< // scratch NAME TYPE COUNT: passed after the dims, poisoned before every run
@@ -40,11 +51,13 @@ struct Launch {
   std::int64_t smem = 0;
 };
 
+/// Parameters behind the scratch that every kernel of the language ends with; they are 0.
+std::size_t num_hidden_parameters(Language language);
+
 /// Reads the declarations of a source.
 ///
 /// @throws Error{kBadData} with line number and rule: no launch, an unknown key, more than 16 launches, 16 parameters
-/// or 8
-///         scratch buffers, a source above 1 MiB.
+///         or 8 scratch buffers, a source above 1 MiB.
 Candidate parse_candidate(std::string source);
 
 /// The same with LAUNCH_ERROR in place of an exception.

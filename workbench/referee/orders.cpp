@@ -45,6 +45,7 @@ RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, cons
   for (std::size_t b = 0; b < num_buffers; ++b) pass(b);
   for (const std::string& dim : problem.given.dims) order.arguments.push_back({false, problem.dims.at(dim)});
   for (std::size_t s = 0; s < candidate.scratch.size(); ++s) pass(num_buffers + s);
+  order.arguments.resize(order.arguments.size() + num_hidden_parameters(candidate.language));
   return order;
 }
 

@@ -36,6 +36,7 @@ struct Assessment {
   std::string notes{};        ///< of the profiler, if asked, and of the compiler: registers, spills
   Timing timing{};
   Decision decision{};
+  double seconds = 0;  ///< that all of it took, as whoever asked measured it
 };
 
 class Referee {

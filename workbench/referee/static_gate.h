@@ -19,6 +19,9 @@ namespace salient::workbench {
 /// tokens, macros in place of the language's own words, and other ways round this gate.
 std::optional<std::string> reject_text(const std::string& source, BackendKind backend);
 
+/// Of a source in another language, which a gate of its own reads: characters that hide what it says.
+std::optional<std::string> reject_characters(const std::string& source);
+
 /// Likewise of a candidate of the host as the preprocessor leaves it: what macros make is seen here.
 std::optional<std::string> reject_preprocessed(const std::string& text);
 
@@ -42,8 +45,13 @@ enum class LibraryKind : std::uint8_t { kPlain, kSanitized };
 std::optional<std::string> reject_library(const std::filesystem::path& library, LibraryKind kind);
 
 /// Module variables above one byte, calls of printf, malloc and the like, clocks, sleeps, entries whose parameters do
-/// not
-/// fit. @param num_parameters  64-bit parameters that each launched entry must have
+/// not fit. @param num_parameters  64-bit parameters that each launched entry must have
 std::optional<std::string> reject_ptx(const std::string& ptx, const Candidate& candidate, std::size_t num_parameters);
+
+/// Of the cubin that is run, whatever language and compiler it is from, by its sections and symbols alone: memory of
+/// the module, functions from outside of it, launched kernels that are not there or have other parameters.
+/// @param cubin  contents of the file
+std::optional<std::string> reject_cubin(const std::string& cubin, const Candidate& candidate,
+                                        std::size_t num_parameters);
 
 }  // namespace salient::workbench

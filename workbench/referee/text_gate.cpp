@@ -244,9 +244,13 @@ std::optional<std::string> reject_by(const std::string& text, const Judge& judge
 
 }  // namespace
 
+std::optional<std::string> reject_characters(const std::string& source) {
+  if (!has_hiding_character(source)) return std::nullopt;
+  return "a control character, one that turns the direction of text, or one that is no UTF-8";
+}
+
 std::optional<std::string> reject_text(const std::string& source, BackendKind backend) {
-  if (has_hiding_character(source))
-    return "a control character, one that turns the direction of text, or one that is no UTF-8";
+  if (auto reason = reject_characters(source)) return reason;
   return reject_by(source, [&](const std::vector<Token>& tokens) {
     if (auto reason = reject_directives(tokens, backend)) return reason;
     return reject_tokens(tokens, backend);
