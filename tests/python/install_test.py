@@ -120,6 +120,39 @@ def test_a_wheel_has_the_programs(tmp_path):
     assert f"which has 2.9.1+cpu in {packages / 'torch'}" in told and told.count("\n") == 1
 
 
+# A Python whose pip makes a wheel that lists the programs it was given.
+PYTHON_WITH_PIP = """#!/bin/sh
+if [ "$1" = -c ]; then exit {code}; fi
+for word; do
+  case $word in *SALIENT_PROGRAMS=*) programs=${{word##*=}} ;; esac
+  if [ "$before" = --wheel-dir ]; then folder=$word; fi
+  before=$word
+done
+mkdir -p "$folder" && ls "$programs/libexec" >"$folder/salient_gnn-{name}.whl"
+"""
+
+
+@pytest.mark.skipif(not (BIN / "salient-train").exists(), reason="SALIENT_BIN has none")
+def test_one_call_makes_a_wheel_for_each_python(tmp_path):
+    for name, code in (("cp310", 0), ("cp312", 0), ("none", 1)):
+        (tmp_path / name).write_text(PYTHON_WITH_PIP.format(name=name, code=code))
+        (tmp_path / name).chmod(0o755)
+
+    def build(*names, **how):
+        words = [word for name in names for word in ("--python", tmp_path / name)]
+        return run(ROOT / "scripts/build_wheel.sh", "--cpu", "--build", BIN.parent, *words, "--out", tmp_path / "dist",
+                   **how)  # fmt: skip
+
+    told = build("cp310", "none", expect=66).stderr
+    assert f"{tmp_path / 'none'} has no pip" in told and not (tmp_path / "dist").exists()
+    build("cp310", "cp312")
+    wheels = sorted((tmp_path / "dist").iterdir())
+    assert [wheel.name for wheel in wheels] == ["salient_gnn-cp310.whl", "salient_gnn-cp312.whl"]
+    for wheel in wheels:
+        assert wheel.read_text().split() == [f"salient-{name}" for name in
+                                             ("doctor", "infer", "prepare", "report", "serve", "train")]  # fmt: skip
+
+
 def test_commands_of_pip_are_not_taken_for_programs(tmp_path, monkeypatch):
     for name, text in (("a", "#!/usr/bin/python3\nfrom salient_programs import main\n"), ("b", "#!/bin/sh\n")):
         (tmp_path / name).mkdir()
