@@ -4,8 +4,8 @@
 #   scripts/build_wheel.sh [--cpu] [--build FOLDER] [--python PYTHON]... [--out FOLDER]
 #     --cpu            no CUDA code, even where a toolkit is found
 #     --build FOLDER   take the programs that are built there instead of building build/release
-#     --python PYTHON  a wheel for this Python; python3. From 3.12 on for all later ones, too (stable ABI); 3.10 and 3.11
-#                      need one each. The programs are the same in all wheels
+#     --python PYTHON  a wheel for this Python; python3. From 3.12 on for all later ones, too (stable ABI); 3.10 and
+#                      3.11 need one each. The programs are the same in all wheels
 #     --out FOLDER     default dist in the clone
 #
 # The wheel holds what the programs and the extension need of the distribution, and its OpenMPI 4 for machines without

@@ -80,7 +80,7 @@ class Browser:
                 self.events.append(answer)
 
     def open(self, path, scheme="light", width=1100, height=900):
-        """A page as a reader with this colour scheme sees it, loaded and drawn. @param path  of a file, or an address"""
+        """A page as a reader with this colour scheme sees it, loaded and drawn. @param path  a file's, or an address"""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session, target)
