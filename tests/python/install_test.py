@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import site
 import subprocess
 import sys
@@ -107,7 +108,7 @@ def test_a_wheel_has_the_programs(tmp_path):
         if (home / "lib/mpi").exists():
             ranks = run(*hidden, tmp_path / "venv/bin/salient-train", *small, "--ranks", 2, "--out",
                         tmp_path / "ranks", env=environment)  # fmt: skip
-            assert "between 2 ranks" in ranks.stderr
+            assert "between 2 ranks" in ranks.stderr and "Sorry" not in ranks.stderr, ranks.stderr
 
     # Without torch, or with another one, they say so in a line.
     (packages / "outer.pth").unlink()
@@ -118,6 +119,21 @@ def test_a_wheel_has_the_programs(tmp_path):
     (packages / "torch/version.py").write_text("__version__ = '2.9.1+cpu'\n")
     told = start("salient-train", "--version", expect=66).stderr
     assert f"which has 2.9.1+cpu in {packages / 'torch'}" in told and told.count("\n") == 1
+
+
+def test_mpirun_of_a_bundle_keeps_the_agent_that_torchrun_needs(tmp_path):
+    for name, text in (("bin/mpirun", (ROOT / "scripts/lib/salient-env.sh").read_text()),
+                       ("usr/bin/orterun", '#!/bin/sh\necho "agent $OMPI_MCA_plm_rsh_agent"\n')):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "tools").mkdir()
+    for tool in ("cut", "dirname", "getent", "grep", "readlink", "sed", "sort", "uname"):  # neither ssh nor rsh
+        (tmp_path / "tools" / tool).symlink_to(shutil.which(tool))
+    (tmp_path / "tools/sh").symlink_to("/bin/sh")
+    for given, agent in (({}, "true"), ({"OMPI_MCA_plm_rsh_agent": "/bin/sh /tmp/agent"}, "/bin/sh /tmp/agent")):
+        told = run(tmp_path / "bin/mpirun", env={"PATH": str(tmp_path / "tools"), "HOME": "/", **given}).stdout
+        assert told == f"agent {agent}\n"
 
 
 # A Python whose pip makes a wheel that lists the programs it was given.
