@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# scripts/build_wheel.sh - a wheel of the Python package with the programs in it: pip install gives salient-train, too.
+# scripts/build_wheel.sh - wheels of the Python package with the programs in it: pip install gives salient-train, too.
 #
-#   scripts/build_wheel.sh [--cpu] [--build FOLDER] [--python PYTHON] [--out FOLDER]
+#   scripts/build_wheel.sh [--cpu] [--build FOLDER] [--python PYTHON]... [--out FOLDER]
 #     --cpu            no CUDA code, even where a toolkit is found
 #     --build FOLDER   take the programs that are built there instead of building build/release
-#     --python PYTHON  the extension is for this Python; python3. From 3.12 on for all later ones, too (stable ABI)
+#     --python PYTHON  a wheel for this Python; python3. From 3.12 on for all later ones, too (stable ABI); 3.10 and
+#                      3.11 need one each. The programs are the same in all wheels
 #     --out FOLDER     default dist in the clone
 #
 # The wheel holds what the programs and the extension need of the distribution, and its OpenMPI 4 for machines without
@@ -14,12 +15,12 @@ set -euo pipefail
 program=build_wheel
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
-kind=auto folder='' python=python3 out=$root/dist
+kind=auto folder='' pythons=() out=$root/dist
 take_option() {
   case $1 in
     --cpu) kind=cpu ;;
     --build) folder=${2:-} words=2 ;;
-    --python) python=${2:-} words=2 ;;
+    --python) pythons+=("${2:-}") words=2 ;;
     --out) out=${2:-} words=2 ;;
     *) return 1 ;;
   esac
@@ -27,7 +28,10 @@ take_option() {
 read_options "$@"
 
 use_cmake || die 66 "CMake 3.25 or later is missing; run scripts/setup.sh"
-"$python" -c 'import pip' 2>/dev/null || die 66 "$python has no pip; name another with --python"
+[ ${#pythons[@]} -gt 0 ] || pythons=(python3)
+for python in "${pythons[@]}"; do
+  "$python" -c 'import pip' 2>/dev/null || die 66 "$python has no pip; name another with --python"
+done
 check_tag
 use_build "$folder" "$kind" packaged-programs
 mkdir -p "$out" || die 74 "cannot write to $out"
@@ -58,14 +62,16 @@ cuda=OFF extension=$folder/python_package
 if [ $kind != cpu ] && grep -q libtorch_cuda.so "$stage/programs/libexec/salient-train"; then
   cuda=ON extension=$folder/python_package_cuda
 fi
-words=()
-if "$python" -c 'import scikit_build_core, nanobind' 2>/dev/null; then words+=(--no-build-isolation); fi
-"$python" -m pip --disable-pip-version-check wheel "$root" --no-deps --wheel-dir "$stage/wheel" "${words[@]}" \
-  "--config-settings=build-dir=$extension" "--config-settings=cmake.define.SALIENT_CUDA=$cuda" \
-  "--config-settings=cmake.define.SALIENT_PROGRAMS=$stage/programs" >"$stage/log" 2>&1 || {
-  cat "$stage/log" >&2
-  die 2 "pip could not make the wheel; see the messages above"
-}
+for python in "${pythons[@]}"; do
+  words=()
+  if "$python" -c 'import scikit_build_core, nanobind' 2>/dev/null; then words+=(--no-build-isolation); fi
+  "$python" -m pip --disable-pip-version-check wheel "$root" --no-deps --wheel-dir "$stage/wheel" "${words[@]}" \
+    "--config-settings=build-dir=$extension" "--config-settings=cmake.define.SALIENT_CUDA=$cuda" \
+    "--config-settings=cmake.define.SALIENT_PROGRAMS=$stage/programs" >"$stage/log" 2>&1 || {
+    cat "$stage/log" >&2
+    die 2 "pip could not make the wheel for $python; see the messages above"
+  }
+done
 for file in "$stage"/wheel/*.whl; do
   mv "$file" "$out/"
   say "$out/${file##*/}, $(du -m "$out/${file##*/}" | cut -f 1) MB"

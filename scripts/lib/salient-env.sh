@@ -76,10 +76,12 @@ if [ ! -e "$probe" ]; then probe=$bundle/libexec/salient-train; fi
 if [ -d "$bundle/lib/mpi" ] && { [ "$name" = mpirun ] || lacking_of "$probe" | grep -q '^libmpi\.'; }; then
   LD_LIBRARY_PATH=$bundle/lib/mpi:$LD_LIBRARY_PATH PATH=$PATH:$bundle/bin  # there is mpirun, for --ranks
   export PATH OPAL_PREFIX="$bundle/usr" PMIX_INSTALL_PREFIX="$bundle/usr"
+  export PMIX_MCA_pcompress_base_silence_warning=1 # of zlib, which it could use, in a text that it would not find
 fi
 if [ "$name" = salient-env ]; then exec "$@"; fi
 if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then
-  export OMPI_MCA_plm_rsh_agent=true  # mpirun insists on an agent, even for ranks of this host alone
+  # mpirun insists on an agent, even for ranks of this host alone. Under torchrun the program has named one.
+  export OMPI_MCA_plm_rsh_agent="${OMPI_MCA_plm_rsh_agent:-true}"
 fi
 if [ "$name" = mpirun ]; then exec "$bundle/usr/bin/orterun" "$@"; fi
 lacking=$(lacking_of "$bundle/libexec/$name")

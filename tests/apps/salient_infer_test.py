@@ -407,7 +407,7 @@ class SalientInfer(programs.ProgramTest):
 
     def test_help_and_version(self):
         self.assertIn("--checkpoint", PROGRAMS.run("salient-infer", "--help").stdout)
-        for library in ("salient-infer 0.1.0", "LibTorch"):
+        for library in (f"salient-infer {programs.version()}\n", "LibTorch"):
             self.assertIn(library, PROGRAMS.run("salient-infer", "--version").stdout)
 
 

@@ -94,6 +94,21 @@ class ThreeHosts(programs.ProgramTest):
                   *command, "--comm-timeout", COMM_TIMEOUT]
         return self.start([agent, HOSTS[0], shlex.join(map(str, mpirun))])
 
+    def launch_by_torchrun(self, name, slots, *args):
+        """The processes that torchrun would start on each host, whose first ones find each other. @return their jobs"""
+        port, jobs, first = 29500, [], 0
+        for host, count in zip(HOSTS, slots):
+            for local_rank in range(count):
+                variables = {"RANK": first + local_rank, "LOCAL_RANK": local_rank, "LOCAL_WORLD_SIZE": count,
+                             "WORLD_SIZE": sum(slots), "MASTER_ADDR": f"{NETWORK}.1", "MASTER_PORT": port,
+                             "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_plm_rsh_agent": "/no/ssh/here"}
+                command = PROGRAMS.command("salient-train", "--dataset", self.work / "data/graph", *TRAIN, "--out",
+                                           self.work / name, *args, "--comm-timeout", COMM_TIMEOUT)
+                jobs.append(self.start([self.agent, host, shlex.join(command)],
+                                       env={key: str(value) for key, value in variables.items()}))
+            first += count
+        return jobs
+
     def launch_training(self, name, *args):
         """A rank on each host."""
         return self.launch(self.agent, [1, 1, 1], PROGRAMS.folder / "salient-train", "--dataset",
@@ -114,6 +129,24 @@ class ThreeHosts(programs.ProgramTest):
         self.train_alone("alone", 3)
         for a, b in zip(self.losses("alone"), self.losses("three"), strict=True):
             self.assertLess(abs(a - b), 1e-5 * a)
+
+    def test_torchrun_needs_no_ssh_and_trains_as_mpirun_does(self):
+        self.finish(self.launch(self.agent, [2, 1, 1], PROGRAMS.folder / "salient-train", "--dataset",
+                                self.work / "data/graph", *TRAIN, "--out", self.work / "by-mpirun", "--epochs", 2), 0)
+        jobs = self.launch_by_torchrun("by-torchrun", [2, 1, 1], "--epochs", 2)
+        errors = [self.finish(job, 0).stderr for job in jobs]
+        self.assertIn("between 4 ranks on 3 hosts", errors[0])
+        for rank, host in enumerate(["alpha", "alpha", "beta", "gamma"]):
+            self.assertRegex(errors[0], rf"(?m)^ +{rank}  {host} +cpu ")
+        self.assertEqual(self.losses("by-torchrun"), self.losses("by-mpirun"))
+
+    def test_a_host_of_torchrun_that_is_killed_ends_all_others(self):
+        jobs = self.launch_by_torchrun("killed", [1, 1, 1], "--epochs", 100000, "--checkpoint-every", 1000)
+        jobs[0].wait_for_line("epoch 2:")
+        jobs[1].kill()
+        self.assertNotEqual(jobs[0].end(90).returncode, 0)
+        for job in (jobs[0], jobs[2]):
+            job.wait_for_last()
 
     def test_features_in_parts_give_the_curve_of_one_process(self):
         PROGRAMS.run("salient-prepare", "partition", self.work / "data/graph", "--parts", 3, expect=0)

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import site
 import subprocess
 import sys
@@ -107,7 +108,7 @@ def test_a_wheel_has_the_programs(tmp_path):
         if (home / "lib/mpi").exists():
             ranks = run(*hidden, tmp_path / "venv/bin/salient-train", *small, "--ranks", 2, "--out",
                         tmp_path / "ranks", env=environment)  # fmt: skip
-            assert "between 2 ranks" in ranks.stderr
+            assert "between 2 ranks" in ranks.stderr and "Sorry" not in ranks.stderr, ranks.stderr
 
     # Without torch, or with another one, they say so in a line.
     (packages / "outer.pth").unlink()
@@ -118,6 +119,54 @@ def test_a_wheel_has_the_programs(tmp_path):
     (packages / "torch/version.py").write_text("__version__ = '2.9.1+cpu'\n")
     told = start("salient-train", "--version", expect=66).stderr
     assert f"which has 2.9.1+cpu in {packages / 'torch'}" in told and told.count("\n") == 1
+
+
+def test_mpirun_of_a_bundle_keeps_the_agent_that_torchrun_needs(tmp_path):
+    for name, text in (("bin/mpirun", (ROOT / "scripts/lib/salient-env.sh").read_text()),
+                       ("usr/bin/orterun", '#!/bin/sh\necho "agent $OMPI_MCA_plm_rsh_agent"\n')):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "tools").mkdir()
+    for tool in ("cut", "dirname", "getent", "grep", "readlink", "sed", "sort", "uname"):  # neither ssh nor rsh
+        (tmp_path / "tools" / tool).symlink_to(shutil.which(tool))
+    (tmp_path / "tools/sh").symlink_to("/bin/sh")
+    for given, agent in (({}, "true"), ({"OMPI_MCA_plm_rsh_agent": "/bin/sh /tmp/agent"}, "/bin/sh /tmp/agent")):
+        told = run(tmp_path / "bin/mpirun", env={"PATH": str(tmp_path / "tools"), "HOME": "/", **given}).stdout
+        assert told == f"agent {agent}\n"
+
+
+# A Python whose pip makes a wheel that lists the programs it was given.
+PYTHON_WITH_PIP = """#!/bin/sh
+if [ "$1" = -c ]; then exit {code}; fi
+for word; do
+  case $word in *SALIENT_PROGRAMS=*) programs=${{word##*=}} ;; esac
+  if [ "$before" = --wheel-dir ]; then folder=$word; fi
+  before=$word
+done
+mkdir -p "$folder" && ls "$programs/libexec" >"$folder/salient_gnn-{name}.whl"
+"""
+
+
+@pytest.mark.skipif(not (BIN / "salient-train").exists(), reason="SALIENT_BIN has none")
+def test_one_call_makes_a_wheel_for_each_python(tmp_path):
+    for name, code in (("cp310", 0), ("cp312", 0), ("none", 1)):
+        (tmp_path / name).write_text(PYTHON_WITH_PIP.format(name=name, code=code))
+        (tmp_path / name).chmod(0o755)
+
+    def build(*names, **how):
+        words = [word for name in names for word in ("--python", tmp_path / name)]
+        return run(ROOT / "scripts/build_wheel.sh", "--cpu", "--build", BIN.parent, *words, "--out", tmp_path / "dist",
+                   **how)  # fmt: skip
+
+    told = build("cp310", "none", expect=66).stderr
+    assert f"{tmp_path / 'none'} has no pip" in told and not (tmp_path / "dist").exists()
+    build("cp310", "cp312")
+    wheels = sorted((tmp_path / "dist").iterdir())
+    assert [wheel.name for wheel in wheels] == ["salient_gnn-cp310.whl", "salient_gnn-cp312.whl"]
+    for wheel in wheels:
+        assert wheel.read_text().split() == [f"salient-{name}" for name in
+                                             ("doctor", "infer", "prepare", "report", "serve", "train")]  # fmt: skip
 
 
 def test_commands_of_pip_are_not_taken_for_programs(tmp_path, monkeypatch):

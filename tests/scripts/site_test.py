@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""The reference of options has every option of the programs; the site is built without a warning.
+"""The reference of options has every option of the programs; the site is built without a warning, and a browser shows
+its pages without an error, no wider than a phone's screen.
 
-    site_test.py SOURCE_DIRECTORY BIN_DIRECTORY      20 s on 2 cores; the second part needs MkDocs, which
-                                                     scripts/build_site.sh installs; where it is not, it is left out
+    site_test.py SOURCE_DIRECTORY BIN_DIRECTORY [SCREENSHOT_DIRECTORY]      a minute on 2 cores
+    the second part needs MkDocs, which scripts/build_site.sh installs, and its end chromium; what lacks is left out
 """
+import contextlib
+import functools
+import http.server
+import itertools
 import os
 import pathlib
 import re
@@ -11,12 +16,36 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 SOURCE, BIN = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 sys.path.append(str(SOURCE / "tests" / "support"))
 sys.path.append(str(SOURCE / "scripts"))
 import help_pages
+from browser import Browser, find_browser
+
+PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+PAGES = ["index", "TABLES", "PYG", "DISTRIBUTED", "SERVING", "BENCHMARKS", "reference/options", "reference/python",
+         "GLOSSARY", "decisions/index"]  # the tutorials, and the widest tables
+
+
+TOO_WIDE = "document.documentElement.scrollWidth - window.innerWidth"
+SCHEME = "document.body.dataset.mdColorScheme"
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def served(folder):
+    """The address of a web server for the folder."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 def find_mkdocs():
@@ -63,6 +92,22 @@ class Site(unittest.TestCase):
             self.assertIn("0017-draws-keyed-by-the-neighbour.html", (site / "decisions/index.html").read_text())
             self.assertIn("https://example.org/salient/blob/main/examples/tiny_salient/tiny_salient.py",
                           (site / "PAPER.html").read_text())
+            self.check_in_a_browser(site)
+
+    def check_in_a_browser(self, site):
+        if find_browser() is None:
+            return
+        for scheme in ("light", "dark"):  # a browser each: pages keep the reader's choice
+            with served(site) as address, Browser(find_browser()) as browser:
+                for name, width in itertools.product(PAGES, (390, 1280)):
+                    with self.subTest(page=name, width=width, scheme=scheme):
+                        page = browser.open(f"{address}/{name}.html", scheme, width)
+                        self.assertEqual(page.problems(), [])
+                        self.assertLessEqual(page.evaluate(TOO_WIDE), 0)
+                        self.assertEqual(page.evaluate(SCHEME), "slate" if scheme == "dark" else "default")
+                        if PICTURES:
+                            page.screenshot(PICTURES / f"{name.replace('/', '-')}-{width}-{scheme}.png")
+                        page.close()
 
 
 if __name__ == "__main__":

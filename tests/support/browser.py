@@ -80,7 +80,7 @@ class Browser:
                 self.events.append(answer)
 
     def open(self, path, scheme="light", width=1100, height=900):
-        """A page as a reader with this colour scheme sees it, loaded and drawn."""
+        """A page as a reader with this colour scheme sees it, loaded and drawn. @param path  a file's, or an address"""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session, target)
@@ -88,7 +88,7 @@ class Browser:
             page.call(f"{domain}.enable")
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        page.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
+        page.call("Page.navigate", url=path if "://" in str(path) else pathlib.Path(path).resolve().as_uri())
         deadline = time.monotonic() + LIMIT_S
         while not any(event["method"] == "Page.loadEventFired" for event in page.events()):
             self.events.append(self.receive(deadline))

@@ -12,6 +12,12 @@ QUIET = ["--device", "cpu", "--progress", "none"]
 SMALL = [*QUIET, "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--lr", "0.01"]  # a training of a second
 
 
+def version():
+    """What programs call themselves: that of the sources beside the tests."""
+    lists = pathlib.Path(__file__).resolve().parents[2] / "CMakeLists.txt"
+    return re.search(r"project\(salient VERSION (\S+)", lists.read_text())[1]
+
+
 class Programs:
     """The programs of a folder, and how ranks of them are started."""
 
