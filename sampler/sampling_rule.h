@@ -34,9 +34,6 @@ constexpr auto names_of(Draw) {
                                         {Draw::kWeighted, "weighted"}});
 }
 
-/// Whether a GPU can sample by it (device_hop.cu).
-constexpr bool has_device_draw(Draw draw) { return draw != Draw::kWeighted; }
-
 /// The neighbours that a message-flow graph keeps.
 struct SamplingRule {
   std::vector<int> fanouts{};  ///< [L] kept per destination, the seeds' own hop first; each in [1, 2^16), or
