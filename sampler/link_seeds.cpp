@@ -111,8 +111,7 @@ void LinkSeeds::make(std::span<const NodeId> links, std::span<const NodeId> batc
   const auto time_of = [&](NodeId i) { return times_.empty() ? 0 : times_[i]; };
   for (const NodeId i : links) add_pair(negatives_.link(i), time_of(i));
   for (const NodeId i : links)
-    for (int j = 0; j < rule.negatives; ++j)
-      add_pair(negatives_.of(key, i, negatives_.link(i), j, batch), time_of(i));
+    for (int j = 0; j < rule.negatives; ++j) add_pair(negatives_.of(key, i, negatives_.link(i), j, batch), time_of(i));
   if (rule.exclude == ExcludedEntries::kPair && times_.empty())
     for (const NodeId i : batch)
       excluded_.add_link(negatives_.graph(), negatives_.link(i).source, negatives_.link(i).destination);

@@ -57,19 +57,19 @@ std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int
 /// Why the host samples, whatever fits; "" = the GPU can.
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
   if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
-  const auto carries_entries = [](const LoaderNeed& loader) { return loader.batch.entries.any(); };
-  if (std::ranges::any_of(needs.loaders, carries_entries)) return "batches carry features of edges";
-  const auto sees_times = [](const LoaderNeed& loader) { return loader.batch.sees_times; };
-  const bool is_seen = !needs.loaders.empty() && std::ranges::all_of(needs.loaders, sees_times);
-  return dataset.has_edge_times && !is_seen ? "its rows are in the order of times, by which nothing is drawn" : "";
+  for (const LoaderNeed& loader : needs.loaders)
+    if (loader.batch.entries.any()) return "batches carry features of edges";
+  const bool is_seen = std::ranges::all_of(needs.loaders, &BatchNeed::sees_times, &LoaderNeed::batch);
+  return dataset.has_edge_times && (!is_seen || needs.loaders.empty())
+             ? "its rows are sorted by times that nothing reads"
+             : "";
 }
 
 /// Of the graph in GPU memory, whole or in part: what draws read of its entries.
 std::int64_t bytes_of_values(const Dataset& dataset, const RunNeeds& needs) {
   const EntryData& entries = dataset.graph.entries;
-  const bool are_drawn_by_weight = needs.sampling.rule.draw == Draw::kWeighted;
-  return static_cast<std::int64_t>((are_drawn_by_weight ? entries.weights.size_bytes() : 0) +
-                                   entries.times.size_bytes());
+  const bool by_weight = needs.sampling.rule.draw == Draw::kWeighted;
+  return static_cast<std::int64_t>((by_weight ? entries.weights.size_bytes() : 0) + entries.times.size_bytes());
 }
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {

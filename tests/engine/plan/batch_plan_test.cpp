@@ -183,7 +183,7 @@ TEST(StepRules, KnowWhichModelsHaveResidentBatches) {
     return plan_batches(question).why;
   };
   for (const auto& [kind, name] : names_of(ModelKind{}))
-    EXPECT_EQ(why(kind, 512), is_typed(kind)              ? "the graph has several relations"
+    EXPECT_EQ(why(kind, 512), is_typed(kind)             ? "the graph has several relations"
                               : kind == ModelKind::kGine ? "the model has no resident step"
                                                          : "")
         << name;
