@@ -57,19 +57,18 @@ std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int
 /// Why the host samples, whatever fits; "" = the GPU can.
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
   if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
-  for (const LoaderNeed& loader : needs.loaders)
-    if (loader.batch.entries.any()) return "batches carry features of edges";
-  const bool is_seen = std::ranges::all_of(needs.loaders, &BatchNeed::sees_times, &LoaderNeed::batch);
-  return dataset.has_edge_times && (!is_seen || needs.loaders.empty())
-             ? "its rows are sorted by times that nothing reads"
-             : "";
+  for (const LoaderNeed& l : needs.loaders)
+    if (l.batch.entries.any()) return "batches carry features of edges";
+  const auto blind = std::ranges::find(needs.loaders, false, [](const LoaderNeed& l) { return l.batch.sees_times; });
+  const bool is_seen = !needs.loaders.empty() && blind == needs.loaders.end();
+  return dataset.has_edge_times && !is_seen ? "its rows are sorted by times that nothing reads" : "";
 }
 
 /// Of the graph in GPU memory, whole or in part: what draws read of its entries.
 std::int64_t bytes_of_values(const Dataset& dataset, const RunNeeds& needs) {
-  const EntryData& entries = dataset.graph.entries;
-  const bool by_weight = needs.sampling.rule.draw == Draw::kWeighted;
-  return static_cast<std::int64_t>((by_weight ? entries.weights.size_bytes() : 0) + entries.times.size_bytes());
+  const EntryData& of = dataset.graph.entries;
+  const std::size_t weights = needs.sampling.rule.draw == Draw::kWeighted ? of.weights.size_bytes() : 0;
+  return static_cast<std::int64_t>(weights + of.times.size_bytes());
 }
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
@@ -109,13 +108,12 @@ bool is_all_on_device(const DataResidency& residency) {
 
 /// All of them on this GPU, or a part.
 void add_features(DataPlan& plan, const Dataset& dataset, int num_shards) {
-  const auto bytes = static_cast<std::size_t>(feature_bytes(dataset));
   const std::int64_t on_device = device_feature_bytes(dataset);
   if (plan.residency.features == Residency::kDevice)
     add_line(plan, {on_device < feature_bytes(dataset) ? "dense features" : "features", 0, on_device});
   if (plan.residency.features == Residency::kSharded)
     add_line(plan, {"features, one of " + std::to_string(num_shards) + " parts", 0,
-                    static_cast<std::int64_t>(shard_bytes(bytes, num_shards))});
+                    static_cast<std::int64_t>(shard_bytes(dataset.feature_bytes(), num_shards))});
 }
 
 void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs) {
