@@ -19,8 +19,7 @@ namespace {
 std::vector<EnumName<ModelKind>> resident_kinds() {
   std::vector<EnumName<ModelKind>> kinds;
   for (const EnumName<ModelKind>& kind : names_of(ModelKind{}))
-    if (kind.value != ModelKind::kTransformer && kind.value != ModelKind::kGine && !is_typed(kind.value))
-      kinds.push_back(kind);
+    if (kind.value != ModelKind::kGine && !is_typed(kind.value)) kinds.push_back(kind);
   return kinds;
 }
 
