@@ -138,7 +138,8 @@ class EdgeFeatures(programs.ProgramTest):
             status, _, text = server.ask("POST", "/predict", json.dumps(new))
             self.assertEqual(status, 400, text)
             self.assertIn("reads features of edges, and new nodes have edges without any", text)
-        self.assert_one_error(self.infer("served", "refused", "--new-nodes", self.work / "nodes.csv", expect=2), 2,
+        (self.work / "new.csv").write_text("id,noise,hint\n90001,0.5,1\n")
+        self.assert_one_error(self.infer("served", "refused", "--new-nodes", self.work / "new.csv", expect=2), 2,
                               "new nodes have edges without any")
 
     def test_a_resumed_run_is_the_undisturbed_one(self):
