@@ -126,7 +126,7 @@ struct TimedLinks : test::TimedDataset {
 TEST(LinkBatches, SeeThePastOfTheirLinksForAnyWorkers) {
   const TimedLinks timed;
   const std::vector<BatchRequest> requests = test::requests_of(timed.order, 64);
-  LinkSeeds made(timed.dataset.graph, timed.ends, timed.rule, timed.times);
+  LinkSeeds made(LinkNegatives(timed.dataset.graph, timed.rule, timed.ends), timed.times);
   const LinkNegatives negatives(timed.dataset.graph, timed.rule);
   for (const TimeRule& time : {TimeRule{}, TimeRule{.window = 5}, TimeRule{.strategy = TimeStrategy::kLast}})
     for (const int num_workers : {0, 3}) {
