@@ -28,6 +28,7 @@ if not pathlib.Path("/usr/share/wordnet/data.noun").is_file():
 import make_golden
 
 BIN, WANTED = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+WITHOUT_EDGES = [name for name in make_golden.MODELS if name != "gine"]  # WordNet's edges have no features
 HIDDEN, NUM_LAYERS, TOLERANCE = 32, 3, 1e-4
 
 
@@ -66,5 +67,5 @@ with tempfile.TemporaryDirectory() as folder, torch.no_grad():
     hop = (x.shape[0], x.shape[0], indptr, indices)
     print(f"torch {torch.__version__}, torch_geometric {torch_geometric.__version__}; "
           f"{x.shape[0]} nodes, {len(indices)} entries")
-    results = [check(work, graph, x, hop, name) for name in WANTED or make_golden.MODELS]
+    results = [check(work, graph, x, hop, name) for name in WANTED or WITHOUT_EDGES]
 sys.exit(0 if results and all(results) else 1)
