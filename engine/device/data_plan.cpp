@@ -61,7 +61,7 @@ std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& nee
     if (l.batch.entries.any()) return "batches carry features of edges";
   const auto blind = std::ranges::find(needs.loaders, false, [](const LoaderNeed& l) { return l.batch.sees_times; });
   const bool is_seen = !needs.loaders.empty() && blind == needs.loaders.end();
-  return dataset.has_edge_times && !is_seen ? "its rows are sorted by times that nothing reads" : "";
+  return dataset.has_edge_times && !is_seen ? "its rows are in the order of times, which nothing reads" : "";
 }
 
 /// Of the graph in GPU memory, whole or in part: what draws read of its entries.

@@ -129,7 +129,7 @@ TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
   EXPECT_EQ(complaint_about({"--features=gpu"}),
             "--features: auto, host, cached, device, sharded or partitioned, not 'gpu'");
   EXPECT_EQ(complaint_about({"--model=sag"}),
-            "--model: sage, gat, gin, sage-ri, gcn, gatv2, transformer, rgcn, rsage, rgat or hgt, not 'sag'");
+            "--model: sage, gat, gin, sage-ri, gcn, gatv2, transformer, gine, rgcn, rsage, rgat or hgt, not 'sag'");
   EXPECT_EQ(complaint_about({"--cache-policy=best"}), "--cache-policy: vip, degree or counted, not 'best'");
   EXPECT_EQ(complaint_about({"--features=device", "--cache-policy=degree"}), "none") << "a saved one, on resume";
   EXPECT_EQ(complaint_about({"--features=sharded", "--cache-gb=2", "--cache-policy=degree"}), "none");
