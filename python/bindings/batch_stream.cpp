@@ -35,8 +35,8 @@ std::shared_ptr<const Dataset> with_times(std::shared_ptr<const Dataset> data, s
 LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph, std::span<const RowTable> type_rows) {
   return {.rule = options.rule,
           .time = options.time,
-          .entries = options.entries,
           .links = options.links ? std::optional(LinkBatches{options.link_ends, *options.links}) : std::nullopt,
+          .entries = options.entries,
           .num_workers = options.num_workers,
           .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost,
                    .type_rows = type_rows,
