@@ -34,7 +34,7 @@ BLOCKS = {
     "docs/ARCHITECTURE.md": 2 * [PICTURE],
     "docs/BENCHMARKS.md": [FORMULA] + 3 * ["here"] + ["tests/python/readme_test.py"],
     "docs/DEPLOYMENT.md": ["the administrator's"] + 2 * ["tests/scripts/deployment_test.py"] + ["the administrator's"],
-    "docs/DISTRIBUTED.md": ["here", "tests/apps/three_hosts_test.py", OUTPUT, "here", "here", OUTPUT],
+    "docs/DISTRIBUTED.md": ["here", "tests/apps/three_hosts_test.py", OUTPUT, "here", "here", OUTPUT, FORMULA],
     "docs/INFERENCE.md": ["here", OUTPUT, "here", "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
