@@ -120,17 +120,20 @@ def test_a_pyg_model_reaches_the_accuracy_of_the_program(data, tmp_path):
         DATASET, quiet=True, device="cpu", hidden=64, layers=2, fanout=[10, 5], batch_size=256, epochs=6, lr=0.01,
         dropout=0.5, out=tmp_path / "run",
     )  # fmt: skip
-    torch.manual_seed(0)
-    model = Bipartite([data.num_features, 64, data.num_classes])
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    loader = salient_gnn.NeighborLoader(data, "train", [10, 5], 256, shuffle=True, workers=2)
-    for _ in range(6):
-        model.train()
-        for batch in loader:
-            optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(model(batch.x, batch.layers), batch.y).backward()
-            optimizer.step()
-    own, theirs = accuracy(model, data, "test", [10, 5]), run.results["test accuracy"]
+    found = []
+    for seed in range(3):  # of one, the last digits of a processor's sums move the accuracy by a point
+        torch.manual_seed(seed)
+        model = Bipartite([data.num_features, 64, data.num_classes])
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        loader = salient_gnn.NeighborLoader(data, "train", [10, 5], 256, shuffle=True, workers=2)
+        for _ in range(6):
+            model.train()
+            for batch in loader:
+                optimizer.zero_grad()
+                torch.nn.functional.cross_entropy(model(batch.x, batch.layers), batch.y).backward()
+                optimizer.step()
+        found.append(accuracy(model, data, "test", [10, 5]))
+    own, theirs = sum(found) / len(found), run.results["test accuracy"]
     assert theirs > 0.5 and abs(own - theirs) < 0.03
 
 
