@@ -169,7 +169,6 @@ void warn_of_dense_rows(const TrainRun& run) {
 Facts resolved_facts(const TrainRun& run) {
   const DataResidency& residency = run.plan.data.residency;
   const MachineOptions& machine = run.options.machine;
-  const LayerList model = describe(model_of(run.plan.training.spec, run.dataset));
   const int num_ranks = run.session.comm->size();
   const auto batch_size = static_cast<std::int64_t>(global_batch_of(run.options, num_ranks)) / num_ranks;
   Facts facts{{"device", to_text(machine.device)},
@@ -182,8 +181,7 @@ Facts resolved_facts(const TrainRun& run) {
               {"comm", std::string(run.session.comm->name())},
               {"metric", name_of(metric_of_run(run.options, run.dataset))},
               {"step", name_of(run.plan.training.kind)},
-              {"batch_size", batch_size},
-              {"parameters", num_parameters(model) - num_learned(model)}};  // that ranks sum
+              {"batch_size", batch_size}};
   if (!run.options.class_weights.empty()) facts["class_weights"] = to_text(run.options.class_weights);
   if (may_have_copies(residency.features)) {
     facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
@@ -191,6 +189,12 @@ Facts resolved_facts(const TrainRun& run) {
   }
   if (residency.graph_entries) facts["graph_entries"] = static_cast<std::int64_t>(*residency.graph_entries);
   return facts;
+}
+
+/// Of the model, for run.json: values that ranks sum, hence without rows that are learned.
+Facts model_facts(const TrainRun& run) {
+  const LayerList model = describe(model_of(run.plan.training.spec, run.dataset));
+  return {{"parameters", num_parameters(model) - num_learned(model)}};
 }
 
 /// "device cpu, features host, ..."
@@ -247,6 +251,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   const std::optional<RunLock> lock = take_directory(run);
   run.about.resolved = resolved_facts(run);
+  run.about.model = model_facts(run);
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
   if (session.is_rank_0()) warn_of_dense_rows(run);
   if (session.is_rank_0()) warn_of_data(run.dataset);

@@ -10,12 +10,11 @@
 
 #include "core/error.h"
 #include "engine/report/run_files.h"
+#include "models/describe/resident_limits.h"
 
 namespace salient::doctor {
 namespace {
 
-constexpr int kMostPeers = 8;
-constexpr std::int64_t kMostSummedValues = std::int64_t{2} << 20;  // as resident_steps.cpp has it
 constexpr double kLoneStepSeconds = 3.2e-5;  // of a graph of one step and its update, more than in sixteen
 constexpr double kBytesOfGradient = 4, kBytesOfSummedValue = 8;
 
@@ -40,8 +39,6 @@ Json median_row(const Json& rows, const std::filesystem::path& run) {
   return rows[epochs[(epochs.size() - 1) / 2].second];
 }
 
-double of_doubling(double count) { return std::log2(count); }
-
 /// Bytes that each of `count` places sends of a sum over all of them, as a share of the values' bytes.
 double share_sent(double count) { return 2 * (count - 1) / count; }
 
@@ -50,6 +47,7 @@ double share_sent(double count) { return 2 * (count - 1) / count; }
 MeasuredEpoch read_measured_epoch(const std::filesystem::path& run) {
   const RunFiles files = read_run_files(run);
   const Json resolved = files.run.value("resolved", Json::object());
+  const Json model = files.run.value("model", Json::object());
   const Json placement = files.run.value("placement", Json::array());
   if (!placement.is_array() || placement.empty() || !placement[0].is_object()) refuse(run, "does not say where it ran");
   if (placement.size() > 1)
@@ -58,7 +56,7 @@ MeasuredEpoch read_measured_epoch(const std::filesystem::path& run) {
   MeasuredEpoch epoch;
   epoch.num_seeds = static_cast<std::int64_t>(number_of(row, "seeds", run));
   epoch.batch_size = static_cast<std::int64_t>(number_of(resolved, "batch_size", run));
-  epoch.num_parameters = static_cast<std::int64_t>(number_of(resolved, "parameters", run));
+  epoch.num_parameters = static_cast<std::int64_t>(number_of(model, "parameters", run));
   if (epoch.num_seeds < 1 || epoch.batch_size < 1) refuse(run, "has an epoch without seeds");
   epoch.num_steps = (epoch.num_seeds + epoch.batch_size - 1) / epoch.batch_size;
   epoch.seconds = number_of(row, "epoch_seconds", run);
@@ -83,15 +81,15 @@ double expected_maximum(int count) {
 double exchange_seconds(const MeasuredEpoch& epoch, const Interconnect& links, int num_ranks, int num_hosts) {
   if (num_ranks == 1) return 0;
   const double values = static_cast<double>(epoch.num_parameters);
-  if (epoch.is_resident && num_hosts == 1 && num_ranks <= kMostPeers && epoch.num_parameters <= kMostSummedValues)
+  if (epoch.is_resident && num_hosts == 1 && num_ranks <= kMaxSummingRanks && epoch.num_parameters <= kMaxSummedValues)
     return (num_ranks - 1) * kBytesOfSummedValue * values / links.peer_bytes;
   const double bytes = kBytesOfGradient * values, hosts = num_hosts, in_host = num_ranks / hosts;
   double seconds = epoch.is_resident ? kLoneStepSeconds : 0;
   if (in_host > 1)
     seconds +=
-        links.ring_seconds + links.hop_seconds * of_doubling(in_host) + share_sent(in_host) * bytes / links.peer_bytes;
+        links.ring_seconds + links.hop_seconds * std::log2(in_host) + share_sent(in_host) * bytes / links.peer_bytes;
   if (num_hosts > 1)
-    seconds += 2 * of_doubling(hosts) * links.network_seconds + share_sent(hosts) * bytes / links.network_bytes;
+    seconds += 2 * std::log2(hosts) * links.network_seconds + share_sent(hosts) * bytes / links.network_bytes;
   return seconds;
 }
 

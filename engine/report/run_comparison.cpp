@@ -2,9 +2,7 @@
 #include "engine/report/run_comparison.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +14,6 @@ using Members = std::vector<std::size_t>;
 
 constexpr const char* kAbsent = "not set";
 constexpr std::size_t kMaxLabel = 40;
-constexpr std::array<std::string_view, 2> kFollow{"batch_size", "parameters"};  // from options, which are compared
 
 std::string plain_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
@@ -29,8 +26,7 @@ Values facts_of(const RunFiles& files) {
   Values facts{{"program", text_of(files.run, "program")}};
   for (const char* part : {"machine", "resolved", "versions"}) {
     if (!files.run.contains(part) || !files.run[part].is_object()) continue;
-    for (const auto& [name, value] : files.run[part].items())
-      if (!std::ranges::count(kFollow, name)) facts.emplace_back(name, plain_text(value));
+    for (const auto& [name, value] : files.run[part].items()) facts.emplace_back(name, plain_text(value));
   }
   return facts;
 }

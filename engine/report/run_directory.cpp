@@ -113,6 +113,7 @@ void write_run_json(const std::filesystem::path& directory, const RunDescription
   json["dataset"] = to_json(description.dataset);
   json["machine"] = to_json(description.machine);
   json["resolved"] = to_json(description.resolved);
+  if (!description.model.empty()) json["model"] = to_json(description.model);
   json["changed"] = description.changed;
   json["placement"] = description.placement;
   json["versions"] = description.versions;

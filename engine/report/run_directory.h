@@ -22,6 +22,7 @@ struct RunDescription {
   Facts machine{};                                              ///< host, cpu, cores, gpu
   std::vector<std::map<std::string, std::string>> placement{};  ///< of each rank: host, device, cores, workers
   Facts resolved{};                                             ///< what options left open came to on this machine
+  Facts model{};                                                ///< parameters: how many values ranks sum
   Facts dataset{};                                              ///< name, source (says "synthetic"), fingerprint, sizes
   std::vector<std::string> changed{};                           ///< names of options that are not at their defaults
   Facts result{};                                               ///< filled at the end

@@ -40,9 +40,6 @@ bool can_update(const RunPlan& plan, const Dataset& dataset) {
   return !is_plain_sage(plan) || has_fused_layer(sage_shape(plan, dataset));
 }
 
-/// More gradients NCCL sums faster than words of 8 bytes travel, and these words have memory for each rank.
-constexpr std::int64_t kMostSummedValues = std::int64_t{2} << 20;
-
 /// Gradients that ranks sum inside a step: of GraphSAGE elements of all packed weights. 0 = none, they exchange them
 /// between steps.
 std::int64_t num_summed_values(const RunPlan& plan, const Dataset& dataset, int num_ranks) {
@@ -53,7 +50,7 @@ std::int64_t num_summed_values(const RunPlan& plan, const Dataset& dataset, int 
   } else {
     count = num_parameters(describe(model_of(plan.training.spec, dataset)));
   }
-  return count > kMostSummedValues ? 0 : count;
+  return count > kMaxSummedValues ? 0 : count;
 }
 
 /// How several ranks exchange gradients.

@@ -13,6 +13,11 @@ inline constexpr int kMaxResidentLayers = 8;
 inline constexpr std::int64_t kMaxResidentGatv2Width = 2048;
 inline constexpr std::int64_t kMaxResidentLayerNormWidth = 2048;
 
+/// Ranks, and gradients of a step, that are summed in the memory of peers (resident/peer_sums.h). More gradients NCCL
+/// sums faster than words of 8 bytes travel, and these words have memory for each rank.
+inline constexpr int kMaxSummingRanks = 8;
+inline constexpr std::int64_t kMaxSummedValues = std::int64_t{2} << 20;
+
 /// GraphSAGE with nothing between its layers but ReLU and dropout: it has steps, predictions and exact inference of its
 /// own (models/resident/sage_step.h, sage_forward.h, models/exact), all other models are step programs (model_step.h).
 bool is_plain_sage(const ModelOptions& options);

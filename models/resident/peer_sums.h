@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "models/describe/resident_limits.h"
+
 namespace salient {
 
 /// One rank's end. All ranks sum the same values in the same order of launches, and a launch with peers ends when those
@@ -15,7 +17,7 @@ namespace salient {
 /// A value travels as a word of 8 bytes, its bits and the number of the sum, which says that it has arrived. Sums of
 /// odd and even number have a place each: a rank is at most one sum ahead of another.
 struct PeerSums {
-  static constexpr int kMaxRanks = 8;
+  static constexpr int kMaxRanks = kMaxSummingRanks;
 
   int rank = 0;
   int num_ranks = 1;

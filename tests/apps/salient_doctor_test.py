@@ -106,8 +106,8 @@ class SalientDoctor(unittest.TestCase):
         self.assertIn(closed.returncode, (0, 1))
 
     def test_epochs_on_more_ranks_are_computed_from_a_run_on_one(self):
-        run = {"resolved": {"batch_size": 10, "parameters": 2500, "step": "eager", "features": "device",
-                            "sampler": "device"}, "placement": [{"device": "NVIDIA H200 #0"}]}
+        run = {"resolved": {"batch_size": 10, "step": "eager", "features": "device", "sampler": "device"},
+               "model": {"parameters": 2500}, "placement": [{"device": "NVIDIA H200 #0"}]}
         epochs = [{"epoch": i, "epoch_seconds": s, "seeds": 800, "step_spread_seconds": 1e-3}
                   for i, s in ((1, 9.0), (2, 0.8))]
         with tempfile.TemporaryDirectory() as folder:

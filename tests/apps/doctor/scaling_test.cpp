@@ -93,12 +93,8 @@ TEST(Scaling, RecordedRunsOnTwoAndFourGpusAreComputedFromOneWithinFivePercent) {
 
 json run_json() {
   return {{"status", "finished"},
-          {"resolved",
-           {{"batch_size", 100},
-            {"parameters", 5000},
-            {"step", "resident"},
-            {"features", "device"},
-            {"sampler", "device"}}},
+          {"resolved", {{"batch_size", 100}, {"step", "resident"}, {"features", "device"}, {"sampler", "device"}}},
+          {"model", {{"parameters", 5000}}},
           {"placement", {{{"device", "NVIDIA H200 #0"}}}}};
 }
 json epoch_row(int epoch, double seconds) {
@@ -137,9 +133,9 @@ TEST(Scaling, ARunOnOneRankIsReadAndOthersAreRefused) {
   json two = run_json();
   two["placement"].push_back({{"device", "cpu"}});
   EXPECT_NE(refusal_of(two, {epoch_row(1, 9), epoch_row(2, 3)}).find("2 ranks"), std::string::npos);
-  for (const char* key : {"batch_size", "parameters"}) {
+  for (const auto& [part, key] : {std::pair{"resolved", "batch_size"}, std::pair{"model", "parameters"}}) {
     json older = run_json();
-    older["resolved"].erase(key);
+    older[part].erase(key);
     EXPECT_NE(refusal_of(older, {epoch_row(1, 9), epoch_row(2, 3)}).find(key), std::string::npos);
   }
   json strange = run_json();
