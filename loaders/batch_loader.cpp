@@ -15,40 +15,17 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
-#include <string>
-#include <thread>
 #include <utility>
 
 #include "core/bounded_queue.h"
-#include "core/console/trace.h"
 #include "core/error.h"
 #include "core/timer.h"
-#include "loaders/batch_pipeline.h"
+#include "loaders/batch_producer.h"
 #include "loaders/device_ring.h"
-#include "loaders/host_slab.h"
 #include "loaders/release_gate.h"
-#include "loaders/worker_makers.h"
 
 namespace salient {
 namespace {
-
-struct Slot {
-  explicit Slot(PagePinner* pinner) : memory(pinner) {}
-  HostSlab memory;
-  Batch batch{};
-  std::exception_ptr error{};  // of preparing; delivered in order like a batch, so that the same batch always fails
-};
-
-struct Stopped {};  // ends the pipeline early
-
-/// Does `work`, shows it in the trace, and returns the seconds that it took.
-template <class Work>
-double timed(const char* name, int worker, std::size_t batch, Work work) {
-  const TraceSpan span(name, "loader", trace_row::kFirstWorker + worker, static_cast<std::int64_t>(batch));
-  const Timer timer;
-  work();
-  return timer.seconds();
-}
 
 LoaderOptions checked(LoaderOptions options) {
   require(options.num_workers >= 0, "a number of workers");
@@ -79,25 +56,19 @@ void add(const Batch& batch, LoaderStats& totals) {
   }
 }
 
-void name_rows_of_trace(std::size_t num_workers) {
-  for (std::size_t w = 0; w < num_workers && Trace::global().is_on(); ++w)
-    Trace::global().name_row(trace_row::kFirstWorker + static_cast<int>(w), "worker " + std::to_string(w));
-}
-
 }  // namespace
 
-struct BatchLoader::Impl {
+struct BatchLoader::Impl final : BatchSink {
   Impl(const Dataset& dataset, LoaderOptions chosen)
       : options(checked(std::move(chosen))),
         num_slots(static_cast<std::size_t>(options.num_slots)),
         max_delivered(static_cast<std::size_t>(std::max(num_device_slabs(options.num_slots) - 1, options.num_held))),
-        max_in_flight(num_slots - max_delivered),
         ring(options.to_device ? make_device_ring(num_slots, max_delivered + 1, options.data) : nullptr),
-        makers(dataset, options) {
-    for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
+        producer(dataset, options, num_slots, num_slots - max_delivered, *this) {
+    for (std::size_t s = 0; s < num_slots; ++s) slabs.emplace_back(ring ? ring.get() : options.pinner);
   }
 
-  ~Impl() {
+  ~Impl() override {
     end_epoch();
     try {
       give_back(last_stream, 0);  // marks the slab in use, so that its memory outlives the consumer's kernels
@@ -106,96 +77,74 @@ struct BatchLoader::Impl {
     if (ring) ring->quiesce();
   }
 
-  Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
-
-  /// A worker's job. Never throws: the error is delivered instead of the batch.
-  void prepare(std::size_t index) {
-    if (gate.is_closed()) return;
-    Slot& slot = slot_of(index);
-    const int worker = makers.this_worker();
-    BatchMaker& maker = makers.of(worker);
-    try {
-      slot.error = nullptr;
-      slot.batch.index = index;
-      slot.batch.sample_seconds = timed("sample", worker, index, [&] { maker.sample(requests[index], slot.batch); });
-      if (ring) ring->wait_until_copied(index % num_slots);
-      std::byte* const memory = slot.memory.reserve(slot.batch.layout.prepared_bytes);
-      slot.batch.gather_seconds = timed("gather", worker, index, [&] { maker.write(slot.batch, memory); });
-    } catch (...) {
-      maker.drop();
-      slot.error = std::current_exception();
-    }
+  std::byte* memory_for(std::size_t index, std::size_t bytes) override {
+    if (ring) ring->wait_until_copied(index % num_slots);
+    return slabs[index % num_slots].reserve(bytes);
   }
 
-  void deliver(std::size_t index) {
-    if (gate.is_closed()) throw Stopped();
-    Slot& slot = slot_of(index);
-    if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
-    slot.batch.is_on_device = ring != nullptr;
-    slot.batch.data = ring ? ring->copy(index, slot.memory.data(), slot.batch.layout) : slot.memory.data();
-    if (options.num_workers == 0) return;  // next() takes it at once
-    if (!ready->push(index)) throw Stopped();
-    if (index >= max_delivered && !gate.wait_for(index - max_delivered + 1)) throw Stopped();
+  /// Enqueues the copy.
+  void show(Batch& batch) {
+    batch.is_on_device = ring != nullptr;
+    if (ring) batch.data = ring->copy(batch.index, batch.data, batch.layout);
   }
 
-  /// The background thread: an epoch from its first to its last batch.
-  void run_epoch() {
-    try {
-      run_batches(
-          requests.size(), options.num_workers, max_in_flight, [this](std::size_t b) { prepare(b); },
-          [this](std::size_t b) { deliver(b); });
-      ready->close();
-    } catch (const Stopped&) {
-      ready->close();
-    } catch (...) {
-      ready->close(std::current_exception());
-    }
+  bool deliver(Batch& batch) override {
+    show(batch);
+    const std::size_t index = batch.index;
+    return ready->push(index) && (index < max_delivered || gate.wait_for(index - max_delivered + 1));
   }
 
-  void start(std::vector<BatchRequest> next_requests) {
+  void end(std::exception_ptr error) noexcept override { ready->close(std::move(error)); }
+
+  void wake() noexcept override {
+    gate.close();
+    if (ready) ready->close();
+  }
+
+  void start(std::vector<BatchRequest> requests) {
     require(!is_running, "the last epoch has ended before the next one starts");
-    requests = std::move(next_requests);
     num_taken = num_given_back = 0;
     totals = no_batches(options.rule.fanouts.size());
     gate.reset();
     ready.emplace(num_slots);
     if (ring) ring->start_epoch();
-    name_rows_of_trace(makers.size());
     is_running = true;
-    if (options.num_workers > 0) producer = std::jthread([this] { run_epoch(); });
+    producer.start(std::move(requests));
   }
 
-  /// The index of the next batch, prepared; nullopt after the last.
-  std::optional<std::size_t> wait_for_batch() {
-    if (options.num_workers > 0) return ready->pop();
-    if (num_taken == requests.size()) return std::nullopt;
-    prepare(num_taken);
-    deliver(num_taken);
-    return num_taken;
+  /// The next batch, prepared; null after the last.
+  const Batch* wait_for_batch() {
+    if (options.num_workers > 0) {
+      const std::optional<std::size_t> index = ready->pop();
+      return index ? &producer.batch(*index) : nullptr;
+    }
+    if (num_taken == producer.num_batches()) return nullptr;
+    Batch& batch = producer.make(num_taken);
+    show(batch);
+    return &batch;
   }
 
   const Batch* next(CUstream_st* stream) {
     if (!is_running) return nullptr;
     give_back(stream, static_cast<std::size_t>(options.num_held) - 1);
     last_stream = stream;
-    std::optional<std::size_t> index;
+    const Batch* batch = nullptr;
     try {
       const Timer blocked;
-      index = wait_for_batch();
+      batch = wait_for_batch();
       totals.blocked_seconds += blocked.seconds();
     } catch (...) {
       end_epoch();
       throw;
     }
-    if (!index) {
+    if (batch == nullptr) {
       end_epoch();
       return nullptr;
     }
-    if (ring) ring->begin_use(*index, stream);
-    const Batch& batch = slot_of(*index).batch;
+    if (ring) ring->begin_use(batch->index, stream);
     ++num_taken;
-    add(batch, totals);
-    return &batch;
+    add(*batch, totals);
+    return batch;
   }
 
   /// The batches that the consumer has, but for the last `num_kept`.
@@ -213,28 +162,24 @@ struct BatchLoader::Impl {
   }
 
   void end_epoch() {
-    gate.close();
-    if (ready) ready->close();
-    if (producer.joinable()) producer.join();
+    producer.stop();
     is_running = false;
   }
 
   const LoaderOptions options;
-  const std::size_t num_slots, max_delivered, max_in_flight;  // S, D, T
-  const std::unique_ptr<DeviceRing> ring;                     // null on a CPU; outlives the slabs that it pinned
-  WorkerMakers makers;
-  std::vector<Slot> slots;
-
-  std::vector<BatchRequest> requests;
+  const std::size_t num_slots, max_delivered;  // S, D
+  const std::unique_ptr<DeviceRing> ring;      // null on a CPU; outlives the slabs that it pinned
+  std::vector<HostSlab> slabs;                 // [S]
   ReleaseGate gate;
   std::optional<BoundedQueue<std::size_t>> ready;  // of this epoch: a queue closes once
-  std::jthread producer;
 
   // The consumer's own.
   bool is_running = false;
   std::size_t num_taken = 0, num_given_back = 0;  // of the epoch's batches; the consumer has those between
   CUstream_st* last_stream = nullptr;
   LoaderStats totals;
+
+  BatchProducer producer;  // last: its thread uses all of the above
 };
 
 int default_slots(int num_workers) { return std::max(4, num_workers + num_workers / 4 + 2); }

@@ -4,23 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "core/bounded_queue.h"
 #include "core/error.h"
 #include "loaders/batch_loader.h"
-#include "loaders/batch_pipeline.h"
-#include "loaders/worker_makers.h"
+#include "loaders/batch_producer.h"
 #include "sampler/seed_order.h"
 
 namespace salient::python {
 namespace {
-
-struct Stopped {};  // ends the pipeline early
 
 /// The data set, with the times of nodes that are to be instead of its own.
 std::shared_ptr<const Dataset> with_times(std::shared_ptr<const Dataset> data, std::span<const std::int64_t> times) {
@@ -33,14 +28,13 @@ std::shared_ptr<const Dataset> with_times(std::shared_ptr<const Dataset> data, s
 
 /// @param type_rows  of a typed data set an empty table for each type: Python has the rows
 LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph, std::span<const RowTable> type_rows) {
-  return {.rule = options.rule,
-          .time = options.time,
-          .links = options.links ? std::optional(LinkBatches{options.link_ends, *options.links}) : std::nullopt,
-          .entries = options.entries,
-          .num_workers = options.num_workers,
-          .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost,
-                   .type_rows = type_rows,
-                   .graph = graph}};
+  return {
+      .rule = options.rule,
+      .time = options.time,
+      .links = options.links ? std::optional(LinkBatches{options.link_ends, *options.links}) : std::nullopt,
+      .entries = options.entries,
+      .num_workers = options.num_workers,
+      .data = {.features = options.features, .type_rows = type_rows, .cached = options.cached.get(), .graph = graph}};
 }
 
 std::size_t global_batch(const EpochOrder& order) {
@@ -98,12 +92,8 @@ std::size_t EpochOrder::num_batches() const {
   return drops_last ? nodes.size() / global_batch(*this) : num_global_batches(nodes.size(), global_batch(*this));
 }
 
-struct BatchStream::Impl {
+struct BatchStream::Impl final : BatchSink {
   using Queue = BoundedQueue<StreamedBatch>;
-  struct Slot {
-    StreamedBatch made{};
-    std::exception_ptr error{};  // of preparing; delivered in order like a batch
-  };
 
   Impl(std::shared_ptr<const Dataset> data, std::shared_ptr<const DeviceGraph> graph, StreamOptions chosen,
        std::unique_ptr<PagePinner> pinner)
@@ -112,54 +102,36 @@ struct BatchStream::Impl {
         device_graph(std::move(graph)),
         pool(SlabPool::make(std::move(pinner))),
         type_rows(dataset->types.node_types.size()),
-        makers(*dataset, loading_by(options, device_graph.get(), type_rows)),
-        slots(static_cast<std::size_t>(default_slots(options.num_workers))) {}
+        made(static_cast<std::size_t>(default_slots(options.num_workers))),
+        producer(*dataset, loading_by(options, device_graph.get(), type_rows), made.size(), made.size(), *this) {}
 
-  /// Never throws: the error is delivered instead of the batch.
-  void prepare(std::size_t index) {
-    Slot& slot = slots[index % slots.size()];
-    BatchMaker& maker = makers.of(makers.this_worker());
-    try {
-      slot.error = nullptr;
-      StreamedBatch& made = slot.made;
-      made.batch.index = index;
-      if (options.links) made.links.assign(requests[index].seeds.begin(), requests[index].seeds.end());
-      maker.sample(requests[index], made.batch);
-      made.slab = pool->take();
-      made.batch.data = made.slab->reserve(made.batch.layout.prepared_bytes);
-      maker.write(made.batch, made.batch.data);
-      made.first_new_edges = first_new_edges_of(made.batch);
-      made.new_rows.clear();
-      for (std::size_t h = 0; h < made.batch.layout.typed_hops.size(); ++h)
-        made.new_rows.push_back(new_rows_of(made.batch, h));
-    } catch (...) {
-      maker.drop();
-      slot.error = std::current_exception();
-    }
+  StreamedBatch& slot(std::size_t index) { return made[index % made.size()]; }
+
+  std::byte* memory_for(std::size_t index, std::size_t bytes) override {
+    slot(index).slab = pool->take();
+    return slot(index).slab->reserve(bytes);
   }
 
-  StreamedBatch take(std::size_t index) {
-    Slot& slot = slots[index % slots.size()];
-    if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
-    return std::exchange(slot.made, {});
+  void written(const Batch& batch) override {
+    StreamedBatch& to = slot(batch.index);
+    to.first_new_edges = first_new_edges_of(batch);
+    for (std::size_t h = 0; h < batch.layout.typed_hops.size(); ++h) to.new_rows.push_back(new_rows_of(batch, h));
+    if (!options.links) return;
+    const BatchRequest& request = producer.request(batch.index);
+    to.links.assign(request.seeds.begin(), request.seeds.end());
   }
 
-  void run_epoch(Queue& ready) {
-    try {
-      run_batches(
-          requests.size(), options.num_workers, slots.size(),
-          [this](std::size_t b) {
-            if (!is_stopped) prepare(b);
-          },
-          [&](std::size_t b) {
-            if (is_stopped || !ready.push(take(b))) throw Stopped();
-          });
-      ready.close();
-    } catch (const Stopped&) {
-      ready.close();
-    } catch (...) {
-      ready.close(std::current_exception());
-    }
+  /// What was made, with its memory: the slot begins anew.
+  StreamedBatch take(Batch& batch) {
+    StreamedBatch taken = std::exchange(slot(batch.index), {});
+    taken.batch = std::exchange(batch, {});
+    return taken;
+  }
+
+  bool deliver(Batch& batch) override { return producing->push(take(batch)); }
+  void end(std::exception_ptr error) noexcept override { producing->close(std::move(error)); }
+  void wake() noexcept override {
+    if (producing) producing->close();
   }
 
   std::uint64_t start(EpochOrder next_order, std::uint32_t epoch, std::size_t first) {
@@ -168,14 +140,12 @@ struct BatchStream::Impl {
     const std::lock_guard no_batch_at_hand(preparing);
     order = std::move(next_order);
     if (order.is_shuffled) shuffle_seeds(order.nodes, order.seed, epoch);
-    requests = requests_of(order, epoch, first);
     num_taken = 0;
-    is_stopped = false;
-    for (Slot& slot : slots) slot = {};
-    const auto empty = std::make_shared<Queue>(static_cast<std::size_t>(options.num_ahead));
-    if (options.num_workers > 0) producer = std::jthread([this, empty] { run_epoch(*empty); });
+    for (StreamedBatch& slot : made) slot = {};  // of a batch that failed
+    producing = std::make_shared<Queue>(static_cast<std::size_t>(options.num_ahead));
+    producer.start(requests_of(order, epoch, first));
     const std::lock_guard lock(mutex);
-    queue = empty;
+    queue = producing;
     return current = ++num_runs;
   }
 
@@ -185,12 +155,11 @@ struct BatchStream::Impl {
       return ready ? ready->pop() : std::nullopt;
     }
     const std::lock_guard one_by_one(preparing);
-    if (!queue_of(run) || num_taken == requests.size()) return std::nullopt;
-    prepare(num_taken);
+    if (!queue_of(run) || num_taken == producer.num_batches()) return std::nullopt;
     try {
-      return take(num_taken++);
+      return take(producer.make(num_taken++));
     } catch (...) {
-      num_taken = requests.size();
+      num_taken = producer.num_batches();
       throw;
     }
   }
@@ -208,17 +177,14 @@ struct BatchStream::Impl {
 
   /// Ends the run at present, if there is one. `starting` is held.
   void halt() {
-    is_stopped = true;
-    std::shared_ptr<Queue> open;
     {
       const std::lock_guard lock(mutex);
-      open = std::exchange(queue, nullptr);
+      queue = nullptr;
       current = 0;
     }
-    if (open) open->close();
-    if (!producer.joinable()) return;
-    producer.join();
-    for (Slot& slot : slots) slot = {};
+    producer.stop();
+    if (options.num_workers == 0) return;  // a batch may be at hand
+    for (StreamedBatch& slot : made) slot = {};
   }
 
   /// Null unless it is the run at present.
@@ -232,21 +198,20 @@ struct BatchStream::Impl {
   const std::shared_ptr<const DeviceGraph> device_graph;  // null if the host samples
   const std::shared_ptr<SlabPool> pool;
   const std::vector<RowTable> type_rows;  // see loading_by()
-  WorkerMakers makers;
-  std::vector<Slot> slots;  // one per batch inside the pipeline
+  std::vector<StreamedBatch> made;        // one per batch inside the pipeline, without its Batch
 
   // Of the epoch.
   EpochOrder order;
-  std::vector<BatchRequest> requests;
-  std::mutex starting;        // held by start() and stop(), and before the two below
-  std::mutex preparing;       // without workers, where the callers of next() share a maker
-  std::size_t num_taken = 0;  // likewise
-  std::mutex mutex;           // of the next two lines
+  std::mutex starting;               // held by start() and stop(), and before the two below
+  std::mutex preparing;              // without workers, where the callers of next() share a maker
+  std::size_t num_taken = 0;         // likewise
+  std::shared_ptr<Queue> producing;  // the producer's; `starting` is held where it changes
+  std::mutex mutex;                  // of the next two lines
   std::shared_ptr<Queue> queue;
   std::uint64_t current = 0;  // the run at present; 0 = none
   std::uint64_t num_runs = 0;
-  std::atomic<bool> is_stopped{false};
-  std::jthread producer;
+
+  BatchProducer producer;  // last: its thread uses all of the above
 };
 
 BatchStream::BatchStream(std::shared_ptr<const Dataset> dataset, std::shared_ptr<const DeviceGraph> graph,

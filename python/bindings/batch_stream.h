@@ -1,7 +1,8 @@
 // python/bindings/batch_stream.h - the batches of an epoch, prepared in the background, each the owner of its memory.
 //
-// BatchLoader lends its batches: the next call takes the memory back. A tensor in Python may live as long as its user
-// likes, so here a batch takes its slab along, and workers fill another one of the pool.
+// The pipeline is BatchLoader's (loaders/batch_producer.h), which lends its batches: the next call takes the memory
+// back. A tensor in Python may live as long as its user likes, so here a batch takes its slab along, and workers fill
+// another one of the pool.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,9 @@ struct StreamOptions {
   std::optional<LinkRule> links{};         ///< none: they are nodes
   int num_workers = 1;                     ///< 0 = the caller's thread
   int num_ahead = 2;                       ///< batches that wait for the consumer, at least 1
-  bool has_features_on_device = false;     ///< x is not written
+  /// kDevice: x is not written. kCached: rows that `cached` lacks are, and for each node which row it has.
+  Residency features = Residency::kHost;
+  std::shared_ptr<const NodeSet> cached{};  ///< of kCached, else null
 };
 
 /// Of one hop and relation of a typed graph: its rows whose destinations the hop before it, towards the seeds, had not.

@@ -86,6 +86,8 @@ void bind_batch(nb::module_& module) {
   field("pairs", [](const StreamedBatch& self) { return self.batch.layout.pairs; });
   field("links", [](const StreamedBatch& self) { return self.links; });
   field("x", [](const StreamedBatch& self) { return self.batch.layout.x; });
+  field("x_rows", [](const StreamedBatch& self) { return self.batch.layout.x_rows; });
+  field("x_missed", [](const StreamedBatch& self) { return self.batch.layout.x_missed; });
   field("x_begin", [](const StreamedBatch& self) { return self.batch.layout.x_begin; });
   field("x_columns", [](const StreamedBatch& self) { return self.batch.layout.x_columns; });
   field("num_values", [](const StreamedBatch& self) { return self.batch.layout.num_values; });
@@ -227,7 +229,14 @@ void bind_stream(nb::module_& module) {
       .def("set_links", &set_links, nb::arg("ends"), nb::arg("rule"))
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)
-      .def_rw("has_features_on_device", &StreamOptions::has_features_on_device);
+      .def("leave_features_on_device", [](StreamOptions& self) { self.features = Residency::kDevice; })
+      .def(
+          "leave_cached",
+          [](StreamOptions& self, const CachedNodes& nodes) {
+            self.features = Residency::kCached;
+            self.cached = nodes.set;
+          },
+          nb::arg("nodes"));
   nb::class_<EpochOrder>(module, "EpochOrder")
       .def(nb::init<>())
       .def("set_nodes", [](EpochOrder& self, const Ids& nodes) { self.nodes = ids_of(nodes); })

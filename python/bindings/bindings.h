@@ -8,8 +8,11 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/types.h"
 #include "loaders/device_graph.h"
+#include "loaders/node_set.h"
 #include "store/dataset.h"
 
 namespace salient::python {
@@ -37,6 +40,12 @@ inline nb::ndarray<> array_of(const void* data, std::initializer_list<std::size_
 
 inline std::string text_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
+/// Nodes whose feature rows are in GPU memory, for loaders to share.
+struct CachedNodes {
+  std::vector<NodeId> ids{};             ///< ascending: the order of the rows
+  std::shared_ptr<const NodeSet> set{};  ///< the same
+};
+
 struct StreamedBatch;
 
 /// What typed graphs have beside.
@@ -46,6 +55,7 @@ void bind_type_views(nb::module_& module);
 
 void bind_dataset(nb::module_& module);
 void bind_node_lookup(nb::module_& module);
+void bind_placement(nb::module_& module);
 void bind_schema(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_store_writer(nb::module_& module);

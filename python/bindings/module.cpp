@@ -60,6 +60,7 @@ NB_MODULE(_core, module) {
   module.attr("__version__") = kVersion;
   python::bind_dataset(module);
   python::bind_node_lookup(module);
+  python::bind_placement(module);
   python::bind_schema(module);
   python::bind_stream(module);
   python::bind_store_writer(module);

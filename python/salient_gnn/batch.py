@@ -314,8 +314,19 @@ class Batch(Slab):
         if features is not None:
             rows = resident_rows(features, self.nodes.to(features.device), self._facts["fp8_scale"])
             return rows.to(self.device)
+        if self._facts["cache"] is not None:
+            return self._cached_rows()
         width = self._facts["num_features"]
         return self._part(self._core.x, self._facts["stored_dtype"], self.num_nodes * width).view(self.num_nodes, width)
+
+    def _cached_rows(self) -> Tensor:
+        """As workers gather them, of rows of which some are on the loader's device."""
+        cache, scale = self._facts["cache"], self._facts["fp8_scale"]
+        device, row_bytes = cache.rows.device, cache.rows.shape[1] * cache.rows.dtype.itemsize
+        places = self._part(self._core.x_rows, torch.int32, self.num_nodes).to(device).long() & 0xFFFFFFFF
+        missed = self._memory[self._core.x_missed : self._core.num_bytes].to(device).view(cache.rows.dtype)
+        rows = cache.rows_of(places, missed.view(-1, row_bytes // cache.rows.dtype.itemsize))
+        return (rows.to(torch.float16) * scale if scale else rows).to(self.device)
 
     def __repr__(self) -> str:
         return f"Batch({self.batch_size} seeds, {self.num_nodes} nodes, layers={self.layers}, device={self.device})"

@@ -151,6 +151,7 @@ class LinkNeighborLoader(NeighborLoader):
         labels = None if edge_label is None else _labels(edge_label, len(ends), mode, negatives)
         rule = _core.LinkRule(negatives, negative_sampler, corrupt, bool(strict), exclude)
         self._links = (ends.reshape(-1).contiguous().numpy(), rule)
+        self._num_negatives = negatives
         super().__init__(said["data"], "all", said["num_neighbors"], batch_size, **{"y_of": "nodes", **keywords})
         self._order.set_nodes(torch.arange(len(ends)).numpy())
         self._facts |= {"kind": LinkBatch, "negatives": negatives, "mode": mode, "edge_label": labels}
@@ -159,6 +160,10 @@ class LinkNeighborLoader(NeighborLoader):
             batch_size=batch_size, neg_sampling=neg_sampling, neg_sampling_ratio=neg_sampling_ratio, corrupt=corrupt,
             negative_sampler=negative_sampler, strict=strict, exclude=exclude, **keywords,
         )  # fmt: skip
+
+    def _probed(self, seeds: Tensor, batch_size: int) -> dict[str, Any]:
+        ends, _ = self._links
+        return {"seeds": torch.from_numpy(ends).unique(), "batch_size": batch_size * (2 + self._num_negatives)}
 
     def _set_items(self, options: _core.StreamOptions) -> None:
         options.set_links(*self._links)

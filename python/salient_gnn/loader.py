@@ -24,6 +24,7 @@ from salient_gnn.edge_attr import asked_for as edge_attr_asked_for
 from salient_gnn.keywords import KEYWORDS, own_keywords
 from salient_gnn.nodes import Nodes
 from salient_gnn.pinning import pinning_of
+from salient_gnn.placement import FEATURES, SAMPLERS, Placement
 from salient_gnn.times import time_rule_of
 from salient_gnn.typed_batch import TypedBatch
 from salient_gnn.typed_dataset import EdgeType, TypedDataset
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _NAMES = {"train": "train", "valid": "valid", "val": "valid", "test": "test", "all": "all"}  # of nodes; val is PyG's
 _WITH_REPLACEMENT = "with-replacement"  # of _core.DRAWS
-_PLACES = ("auto", "host", "device")
 _WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 _Ready = tuple[Batch | TypedBatch, "torch.cuda.Event | None"]
 
@@ -77,8 +77,11 @@ class NeighborLoader:
                   layer.edge_attr, in the same dtype. Batches of PyG's Data have its own without
     transform     is called with each batch.to_pyg(), and the loop gets what it returns
     features      "host": workers gather rows. "device": the GPU does, from a copy of all rows that it holds, of a typed
-                  graph of those that are dense. "auto": "device" if they take at most half of the GPU's free memory
+                  graph of those that are dense. "cached": it holds the rows that batches meet most, workers gather the
+                  others; not of typed graphs. "auto": what fits into half of the GPU's free memory, by the rules of
+                  `salient-train --features auto`. The loaders of a Dataset share what is on a GPU
     sampler       "host", "device" or "auto", likewise for the graph; "device" needs a build with CUDA
+    cache_bytes   GPU memory for the rows of "cached"; 0 = what is left of that half
     rank, world_size  this process and their number; else those of torch.distributed, where that is initialised. Ranks
                   share each global batch of batch_size * world_size seeds, and have equally many batches
     workers       threads that prepare batches; None = one for each core; 0 = the caller's thread
@@ -109,6 +112,7 @@ class NeighborLoader:
         transform: Callable[[Any], Any] | None = None,
         features: str = "auto",
         sampler: str | None = "auto",
+        cache_bytes: int = 0,
         rank: int | None = None,
         world_size: int | None = None,
         workers: int | None = None,
@@ -121,6 +125,11 @@ class NeighborLoader:
         draw = own["draw"] or "uniform"
         nodes, seed = "all" if is_pygs and own["nodes"] is None else own["nodes"], own["seed"] or 0
         sampler = "auto" if sampler is None else sampler  # torch's default
+        choice_of("features", features, FEATURES)
+        if not isinstance(sampler, str):
+            raise ValueError(f"sampler: {sampler!r} is not possible here: {KEYWORDS['sampler'].reason}")
+        choice_of("sampler", sampler, SAMPLERS)
+        cache_bytes = integer_of("cache_bytes", cache_bytes, 0)
         self.data = own["dataset"]  #: what the loader was given
         self.dataset, columns = columns_of(self.data)
         device = columns.device if device is None else device
@@ -143,14 +152,13 @@ class NeighborLoader:
         rule = _rule(self.fanouts, _draw(replace, draw))
         self._time = time_rule_of(self._core, asked.seeds, rule.draw, own["time_rule"], time_window,
                                   own["time_strategy"], input_time)  # fmt: skip
+        placement = Placement(self.dataset, self.device, features, sampler, cache_bytes, self._obstacles())
         with self.dataset._placing:
-            feature_bytes = self.dataset._device_feature_bytes
-            self.features_on = self._place("features", features, feature_bytes)
-            is_to_come = self.features_on == "device" and not self._has("features")
-            will_take = feature_bytes if is_to_come else 0
-            self.sampler_on = self._place("sampler", sampler, self.dataset._core.graph_bytes, will_take)
+            options = self._options(rule)
+            cache = placement.plan(self._core, options, {**self._probed(asked.seeds, batch_size), "seed": seed})
+            self.features_on, self.sampler_on = placement.features, placement.sampler
             resident = self.dataset.features_on(self.device) if self.features_on == "device" else None
-            self._stream = self._make_stream(rule)
+            self._stream = self._make_stream(options)
         self._starting = threading.RLock()  # threads that share a loader start it one after the other
         self._current: weakref.ref[_Epoch] | None = None
         is_of_data = not isinstance(columns, StoreColumns)
@@ -160,12 +168,14 @@ class NeighborLoader:
             shuffle=shuffle, seed=seed, replace=replace, draw=draw, time_rule=own["time_rule"], time_window=time_window,
             time_strategy=own["time_strategy"], input_time=input_time, dtype=dtype, y_of=y_of, edge_attr=edge_attr,
             transform=transform,
-            features=features, sampler=sampler, rank=rank, world_size=world_size, workers=workers, drop_last=drop_last,
+            features=features, sampler=sampler, cache_bytes=cache_bytes, rank=rank, world_size=world_size,
+            workers=workers, drop_last=drop_last,
         )  # fmt: skip
         self._facts = {
             **asked.facts,
             "dtype": dtype,
             "features": resident,
+            "cache": cache,
             "edge_attr": self.dataset.edge_attr_facts(dtype) if self._has_edge_attr else None,
             "columns": columns,
             "has_own_y": is_of_data,
@@ -173,56 +183,45 @@ class NeighborLoader:
             "transform": transform,
         }
 
-    def _has(self, what: str) -> bool:
-        """Features or graph are in the memory of this loader's GPU."""
-        return (what, self.device) in self.dataset._on_device
-
-    def _place(self, what: str, wanted: str, num_bytes: int, will_take: int = 0) -> str:
-        """Where features or graph are, if `will_take` bytes of what is free are promised; raises ValueError for what
-        cannot be."""
-        if what == "sampler" and not isinstance(wanted, str):
-            raise ValueError(f"sampler: {wanted!r} is not possible here: {KEYWORDS['sampler'].reason}")
-        choice_of(what, wanted, _PLACES)
-        obstacle = ""
+    def _obstacles(self) -> dict[str, str]:
+        """Why features, some of them, or the graph are not on this loader's device; "" = they may be."""
         is_typed = isinstance(self.dataset, TypedDataset)
+        features, sampler = "", self._host_samples
         if self.device.type != "cuda":
-            obstacle = f"batches are on {self.device}"
-        elif what == "features" and is_typed and num_bytes == 0:
-            obstacle = "no type has dense features"
-        elif what == "features" and not is_typed and self.dataset.has_sparse_features:
-            obstacle = "sparse features stay on the host"
-        elif what == "sampler" and self._host_samples:
-            obstacle = self._host_samples
-        elif what == "sampler" and self._core.has_edge_times and self._time is None:
-            obstacle = "its edges are in the order of their times"
-        elif what == "sampler" and self._has_edge_attr:
-            obstacle = "batches with edge_attr are sampled by the host"
-        elif what == "sampler" and not _core.has_cuda:
-            obstacle = "this salient_gnn was built without CUDA"
-        if wanted == "device" and obstacle:
-            raise ValueError(f"{what}: 'device' is not possible, {obstacle}")
-        if wanted != "auto":
-            return wanted
-        if obstacle:
-            return "host"
-        if self._has("graph" if what == "sampler" else what):
-            return "device"
-        return "device" if num_bytes <= (torch.cuda.mem_get_info(self.device)[0] - will_take) // 2 else "host"
+            features = sampler = f"batches are on {self.device}"
+        elif is_typed and self.dataset._device_feature_bytes == 0:
+            features = "no type has dense features"
+        elif not is_typed and self.dataset.has_sparse_features:
+            features = "sparse features stay on the host"
+        if self._core.has_edge_times and self._time is None:
+            sampler = sampler or "its edges are in the order of their times"
+        if self._has_edge_attr:
+            sampler = sampler or "batches with edge_attr are sampled by the host"
+        if not _core.has_cuda:
+            sampler = sampler or "this salient_gnn was built without CUDA"
+        cache = features or ("rows of typed graphs are on the device as a whole, or not" if is_typed else "")
+        return {"features": features, "cache": cache, "sampler": sampler}
 
-    def _make_stream(self, rule: _core.SamplingRule) -> _core.BatchStream:
+    def _options(self, rule: _core.SamplingRule) -> _core.StreamOptions:
         options = _core.StreamOptions()
         options.rule, options.num_workers = rule, self.workers
-        options.has_features_on_device = self.features_on == "device"
         if self._has_edge_attr:
             options.carry_edges()
         if self._time is not None:
             self._time.apply_to(options)
         self._set_items(options)
+        return options
+
+    def _make_stream(self, options: _core.StreamOptions) -> _core.BatchStream:
         graph = self.dataset.graph_on(self.device) if self.sampler_on == "device" else None
         if self.device.type != "cuda":
             return _core.make_stream(self._core, graph, options, None, None)
         with torch.cuda.device(self.device):
             return _core.make_stream(self._core, graph, options, *pinning_of(self.device))
+
+    def _probed(self, seeds: Tensor, batch_size: int) -> dict[str, Any]:
+        """The seeds that the first batches begin with."""
+        return {"seeds": seeds, "batch_size": batch_size}
 
     def _set_items(self, options: _core.StreamOptions) -> None:
         """Of loaders of something else than nodes."""

@@ -14,12 +14,14 @@ def on_gpu(dataset, **options):
 
 @pytest.mark.parametrize(
     "features, sampler",
-    [("host", "host"), ("device", "host"), pytest.param("host", "device", marks=needs_build),
-     pytest.param("device", "device", marks=needs_build), ("auto", "auto")],
+    [("host", "host"), ("device", "host"), ("cached", "host"), pytest.param("host", "device", marks=needs_build),
+     pytest.param("device", "device", marks=needs_build), pytest.param("cached", "device", marks=needs_build),
+     ("auto", "auto")],
 )  # fmt: skip
 def test_batches_are_those_on_the_cpu(dataset, loader, features, sampler):
-    count = 0
-    for there, here in zip(on_gpu(dataset, features=features, sampler=sampler), loader):
+    count, row_bytes = 0, dataset._core.feature_bytes // dataset.num_nodes
+    cache_bytes = row_bytes * (dataset.num_nodes // 3)
+    for there, here in zip(on_gpu(dataset, features=features, sampler=sampler, cache_bytes=cache_bytes), loader):
         assert there.device.type == "cuda" and there.x.is_cuda
         for name in ("nodes", "x", "y", "edge_index"):
             assert torch.equal(getattr(there, name).cpu(), getattr(here, name)), name

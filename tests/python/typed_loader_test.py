@@ -12,6 +12,7 @@ import pytest
 import salient_gnn
 import torch
 from salient_gnn import Dataset, NeighborLoader
+from salient_gnn.placement import Placement
 
 PREPARE = pathlib.Path(os.environ.get("SALIENT_BIN", ""), "salient-prepare")
 NUM_NODES = {"paper": 60, "author": 40, "subject": 7}
@@ -145,8 +146,7 @@ def test_dense_rows_that_a_device_holds_are_those_of_the_batch(arrays, tmp_path,
     dataset = Dataset.from_typed_arrays(tmp_path / "g", edges, x, y, target="paper", fp8=fp8, num_nodes=NUM_NODES)
     options = {"num_neighbors": [3, 2], "input_nodes": "all", "batch_size": 7, "workers": 2, "dtype": None}
     expected = list(NeighborLoader(dataset, **options))
-    places = {"features": "device", "sampler": "host"}
-    monkeypatch.setattr(NeighborLoader, "_place", lambda self, what, *others: places[what])
+    monkeypatch.setattr(Placement, "_decide", lambda *request: ("device", "host", 0))
     found = list(NeighborLoader(dataset, **options))
     assert len(found) == len(expected)
     for there, here in zip(found, expected):
