@@ -19,11 +19,13 @@ namespace {
 
 TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
   const test::Scratch scratch;
-  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+  const Dataset plain = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+  const Dataset with_edges = test::with_edge_features(plain, 3);
   std::vector<NodeId> targets(700);
   std::iota(targets.begin(), targets.end(), NodeId{900});
   for (const std::string& variant : test::model_variants()) {
     if (is_typed(test::options_of_variant(variant).kind)) continue;  // on CPUs alone
+    const Dataset& dataset = test::has_edges(variant) ? with_edges : plain;
     ExactOptions options;
     options.host_budget = std::int64_t{1} << 40;
     options.block_bytes = 200000;
