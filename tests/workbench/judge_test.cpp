@@ -102,6 +102,29 @@ Outputs mean_in_order(const Problem& problem, bool is_backward) {
   return outputs;
 }
 
+TEST(JudgeNumbers, RoundingsOfEqualTermsDoNotCancelAndHaveNoMean) {
+  // found among hidden shapes: a start kernel with 11 units of 8 where all indices are equal
+  const Case given = load_case(test::cases_folder(), "typed_mean_sum");
+  bool has_seen_repetition = false;
+  for (const IndexPattern indices : {IndexPattern::kEqual, IndexPattern::kPowerLaw, IndexPattern::kUniform})
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      const Variables dims{{"rows", 2},
+                           {"relations", 1},
+                           {"sources", indices == IndexPattern::kUniform ? 2 : 300},
+                           {"edges", 4000},
+                           {"width", 4}};
+      const Problem problem(given, {ShapeSet::kHidden, dims, {ValuePattern::kZeroMean, indices}, seed});
+      has_seen_repetition = has_seen_repetition || repetition_of_indices(problem) > 1000;
+      const auto found = judge_numbers(problem, mean_in_order(problem, false), seed);
+      EXPECT_FALSE(found.has_value()) << found->reason;
+    }
+  EXPECT_TRUE(has_seen_repetition);
+  const Problem spread(
+      given,
+      {ShapeSet::kHidden, {{"rows", 9}, {"relations", 1}, {"sources", 5000}, {"edges", 5000}, {"width", 4}}, {}, 1});
+  EXPECT_LT(repetition_of_indices(spread), 3) << "there a mean is looked at";
+}
+
 TEST(JudgeNumbers, RoundingsToTheSameSideAreWithinTheBound) {
   // found among hidden shapes: sums whose last terms are equal and small lose nearly half of a last place each
   const Pattern pattern{ValuePattern::kPositive, IndexPattern::kSorted};

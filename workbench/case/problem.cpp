@@ -274,6 +274,20 @@ Variables with_distinct(const Problem& problem) {
   return all;
 }
 
+double repetition_of_indices(const Problem& problem) {
+  double most = 1;
+  for (std::size_t b = 0; b < problem.num_buffers(); ++b) {
+    const BufferSpec& buffer = problem.definition().buffers[b];
+    if (buffer.fill != Fill::kIndex || problem.elements(b) == 0) continue;
+    std::vector<double> entries(static_cast<std::size_t>(std::max<std::int64_t>(1, problem.value_of(buffer.limit))));
+    for (std::size_t i = 0; i < problem.elements(b); ++i) ++entries[static_cast<std::size_t>(problem.at(b, i))];
+    double squares = 0;
+    for (const double count : entries) squares += count * count;
+    most = std::max(most, squares / static_cast<double>(problem.elements(b)));
+  }
+  return most;
+}
+
 std::uint64_t seed_from_system() {
   std::uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed))

@@ -79,6 +79,10 @@ class Problem {
 /// The problem's sizes, and for each buffer of indices distinct_NAME: how many different ones it holds.
 Variables with_distinct(const Problem& problem);
 
+/// How many entries have the index of an entry, itself included, in the mean over entries; of the buffer of indices
+/// where that is most, 1 without one.
+double repetition_of_indices(const Problem& problem);
+
 /// The sizes of the shapes that are timed on this back end.
 std::vector<Variables> public_shapes(const Case& given, BackendKind backend);
 std::string text_of(const Variables& dims);  ///< "k=64 m=16 n=8"

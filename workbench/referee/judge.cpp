@@ -14,6 +14,7 @@ namespace {
 constexpr double kAccumulator = 0x1p-24;                // unit roundoff of f32
 constexpr double kShortTerms = 0x1p-7;                  // of products of bf16 numbers
 constexpr double kMeanBase = 8, kMeanShare = 1.0 / 64;  // of the bound c: see judge_numbers
+constexpr double kMostRepetition = 8;                   // of terms whose roundings cancel: see judge_numbers
 constexpr double kReferenceOperations = 3e7;            // per problem: about a tenth of a second
 constexpr std::size_t kLeastRows = 24;
 
@@ -235,7 +236,8 @@ std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outp
   const double most =
       limit.empty() ? kMeanBase + c * kMeanShare : static_cast<double>(problem.value_of(limit)) * mean.chance();
   const ValuePattern values = problem.spec().pattern.values;
-  const bool has_mean = values == ValuePattern::kZeroMean || values == ValuePattern::kSparse;
+  const bool has_mean = (values == ValuePattern::kZeroMean || values == ValuePattern::kSparse) &&
+                        repetition_of_indices(problem) <= kMostRepetition;
   if (!found && has_mean && mean.value() > most)
     found = Finding{Verdict::kPrecision,
                     "root mean square of errors: " + number(mean.value()) + " x 2^-24 of the terms, at most " +

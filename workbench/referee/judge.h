@@ -36,7 +36,8 @@ std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& fir
 /// 2^-24 * sum|terms| is at most 8 + c/64. In sums of 4096 terms that is 40, where f32 in any order leaves less than 2
 /// and tf32 terms leave 90, which the bound of one element, 2056, does not see. A case may say `mean` in its place, for
 /// sums of products in f32: these leave less than 0.5, factors of 18 bits 4.6 in 100 terms, 1.8 in 700; of few elements
-/// n, 1 + 3/sqrt(n) times as much may be left.
+/// n, 1 + 3/sqrt(n) times as much may be left. Where an index has more than 8 entries in the mean, sums may have equal
+/// terms, whose roundings are all to the same side, and no mean is looked at.
 ///
 /// Exact outputs of a case have the reference's numbers, or its bits.
 std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outputs, std::uint64_t seed);
