@@ -74,12 +74,12 @@ def test_a_model_of_pyg_takes_them(dataset):
     on_gpu, _ = loaders(dataset, "auto", "auto")
     x_types = list(next(iter(on_gpu)).x_dict)
     convs = {relation: geometric.nn.SAGEConv((-1, -1), 4) for relation in dataset.edge_types
-             if relation[0] in x_types and relation[2] in x_types}  # fmt: skip
+             if relation[0] in x_types and relation[2] == "paper"}  # fmt: skip
     model = geometric.nn.HeteroConv(convs).cuda()
     for batch in on_gpu:
         out = model(batch.x_dict, {relation: batch[relation].edge_index for relation in convs})
         out["paper"][: batch["paper"].batch_size].sum().backward()
-    assert all(parameter.grad is not None for parameter in model.parameters())
+    assert convs and all(parameter.grad is not None for parameter in model.parameters())
 
 
 def test_device_is_refused_where_no_rows_are_dense(tmp_path):
