@@ -58,22 +58,33 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.train, field);
 }
 
+template <class Own>
+bool is_option_of(Own& own, std::string_view wanted) {
+  bool is_own = false;
+  visit_fields(own, [&](std::string_view name, auto&, std::string_view) { is_own |= name == wanted; });
+  return is_own;
+}
+
+/// The benchmark's own options, of a command line that has both kinds.
+/// @throws Error{kUsage}
+template <class Own>
+Own read_own_options(Arguments arguments) {
+  Own own;
+  for (const options::Assignment& a : options::from_command_line<TrainingBench<Own>>(arguments))
+    if (is_option_of(own, a.name)) options::apply(own, a);
+  return own;
+}
+
 /// Reads both kinds of options. The training's are read as salient-train reads them, recipes and environment included.
 /// @param defaults  what this benchmark sets before the user does, such as "--epochs=6"; the precision is fp32 where
 ///                  nobody chooses, so that a row says what it runs
 /// @throws Error{kUsage}.
 template <class Own>
 TrainingBench<Own> read_training_bench(Arguments arguments, std::vector<std::string> defaults) {
-  TrainingBench<Own> command;
+  TrainingBench<Own> command{.own = read_own_options<Own>(arguments)};
   defaults.insert(defaults.begin(), "--precision=fp32");
-  for (const options::Assignment& a : options::from_command_line<TrainingBench<Own>>(arguments)) {
-    bool is_own = false;
-    visit_fields(command.own, [&](std::string_view name, auto&, std::string_view) { is_own |= name == a.name; });
-    if (is_own)
-      options::apply(command.own, a);
-    else
-      defaults.push_back("--" + a.name + "=" + a.text);
-  }
+  for (const options::Assignment& a : options::from_command_line<TrainingBench<Own>>(arguments))
+    if (!is_option_of(command.own, a.name)) defaults.push_back("--" + a.name + "=" + a.text);
   std::vector<const char*> pointers;
   for (const std::string& argument : defaults) pointers.push_back(argument.c_str());
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment

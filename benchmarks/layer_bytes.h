@@ -11,19 +11,20 @@ namespace salient {
 inline double padded_columns(std::int64_t columns) { return static_cast<double>((columns + 7) / 8 * 8); }
 
 /// Bytes that kernels between the layers read and write. A batch norm reads z twice and writes a result; backward it
-/// reads z and the gradient twice and writes dz. A layer norm and ReLU read once what they read.
+/// reads z and the gradient twice and writes dz. One behind a map of features may be computed from moments of those:
+/// it reads z once, and backward the gradient. A layer norm and ReLU read once what they read.
 struct BetweenLayers {
   double norms = 0, residuals = 0, activations = 0;
-  double added_gradients = 0;  ///< of residual connections, which the gradients of sums read
+  double added_gradients = 0;  ///< of residual connections, which the gradients of sums read, and what those write more
 };
 
 template <class ValuesOf>
-BetweenLayers between_layers_of_stack(const Stack& stack, const ValuesOf& values_of) {
+BetweenLayers between_layers_of_stack(const Stack& stack, bool has_moments, const ValuesOf& values_of) {
   BetweenLayers bytes;
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {
     const StackLayer& layer = stack.layers[i];
     const double values = values_of(i), residual = layer.has_residual ? values : 0;
-    if (!layer.inner_norm.empty()) bytes.norms += 8 * values;
+    if (!layer.inner_norm.empty()) bytes.norms += (i == 0 && has_moments ? 4 : 8) * values;
     if (stack.passes_z()) continue;
     if (i > 0 && layer.attention)  // added to gradients
       bytes.residuals += 3 * residual + (layer.maps_own_rows() ? 3 * values : 0);
@@ -40,18 +41,19 @@ BetweenLayers between_layers_of_stack(const Stack& stack, const ValuesOf& values
 
 /// Of sage-ri, whose layers all have a batch norm, and a residual connection behind it.
 template <class ValuesOf>
-BetweenLayers between_layers_of_ri(int layers, const ValuesOf& values_of) {
+BetweenLayers between_layers_of_ri(int layers, bool has_moments, const ValuesOf& values_of) {
   BetweenLayers bytes;
-  for (int i = 0; i < layers; ++i) bytes.norms += (8 + 1) * values_of(i);
+  for (int i = 0; i < layers; ++i) bytes.norms += (i == 0 && has_moments ? 2 + 1 : 8 + 1) * values_of(i);
+  if (has_moments) bytes.added_gradients += values_of(0);  // masked, beside the gradient itself
   for (int i = 1; i < layers; ++i) bytes.added_gradients += values_of(i);
   return bytes;
 }
 
-/// @param values_of  bytes of a layer's result
+/// @param has_moments  of the first layer's norm   @param values_of  bytes of a layer's result
 template <class ValuesOf>
-BetweenLayers between_layers(ModelKind kind, const LayerList& list, const ValuesOf& values_of) {
-  return kind == ModelKind::kSageRi ? between_layers_of_ri(list.num_layers, values_of)
-                                    : between_layers_of_stack(stack_of(list), values_of);
+BetweenLayers between_layers(ModelKind kind, const LayerList& list, bool has_moments, const ValuesOf& values_of) {
+  return kind == ModelKind::kSageRi ? between_layers_of_ri(list.num_layers, has_moments, values_of)
+                                    : between_layers_of_stack(stack_of(list), has_moments, values_of);
 }
 
 /// Of attention over mapped rows; gradients are as many.

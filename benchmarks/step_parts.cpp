@@ -187,8 +187,9 @@ class Step {
         sums->columns = 2;  // means and own rows
       }
     }
-    const BetweenLayers between = between_layers(
-        options_.model.kind, list_, [&](auto layer) { return activations(rows_of(static_cast<int>(layer)), width()); });
+    const BetweenLayers between = between_layers(options_.model.kind, list_, ran("row_moments"), [&](auto layer) {
+      return activations(rows_of(static_cast<int>(layer)), width());
+    });
     if (sums) {
       sums->gradient = between.added_gradients;
       for (const RowProduct& product : products_of(list_, ProductOrder::kSumsFirst))  // operands that are made of rows
@@ -198,8 +199,8 @@ class Step {
     }
     if (between.norms > 0)
       add("norms",
-          {"moments_kernel", "statistics_kernel", "apply_kernel", "gradient_sums", "finish_gradient",
-           "parameter_gradients_kernel(salient::NormLayer", "normalise_rows", "row_norm_parameters"},
+          {"moment", "statistics_kernel", "apply_kernel", "gradient_sums", "finish_gradient", "masked_gradient",
+           "parameter_gradients_kernel(salient::NormLayer", "normalise_rows", "row_norm_parameters", "mapped_gradient"},
           between.norms);
     add("residual connections", {"add_rows_kernel"}, between.residuals);
     add("activations", {"activate_kernel", "activation_backward"}, between.activations);
@@ -214,12 +215,11 @@ class Step {
     const bool reads_table = !stack.layers.front().maps_entries();
     const double table = reads_table ? read_by(0) * row_bytes_ : 0,
                  first = reads_table ? activations(rows_of(0), padded_columns(in_)) : 0;
-    double rows = 0, sums = 0;  // of layers, and weighted
+    double rows = 0, sums = 0;  // of layers, and weighted; rows are read for the logits' gradients, and the vectors'
     for (int i = reads_table ? 1 : layers() - 1; i < layers(); ++i)
       rows += activations(read_by(i), width()), sums += activations(rows_of(i), width());
     add("attention over rows of the table", {"forward_kernel<salient::TableSource"}, table + first);
     add("attention over rows of a layer", {"forward_kernel"}, rows + sums);
-    // rows are read for the logits' gradients and for the vectors'
     add("its gradients over rows of the table",
         {"logit_gradients_kernel<salient::TableSource", "row_gradients_kernel<false"}, 2 * table + first);
     add("its gradients over rows of a layer", {"logit_gradients_kernel", "row_gradients_kernel"}, 3 * rows + 2 * sums);

@@ -36,7 +36,8 @@ struct StepsOptions {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, StepsOptions>
 void visit_fields(Self& self, Visit&& field) {
-  field("models", self.models, "which models, of sage,gcn,sage-ri,gin,gat,gatv2; of a typed graph rgcn,rsage,rgat,hgt");
+  field("models", self.models,
+        "which models, of sage,gcn,sage-ri,gin,gat,gatv2,transformer; of a typed graph rgcn,rsage,rgat,hgt");
   field("graph", self.graph, "a data set, or synthetic:NAME[:SCALE]; mag and igbh are typed");
   field("rounds", self.rounds, "trainings of each row, in turns");
   field("kernels", self.kernels,
@@ -150,7 +151,7 @@ int bench_steps(Arguments arguments) {
                    "--features and --sampler: steps has all of both in GPU memory, where there is a GPU");
     return command;
   };
-  const StepsOptions own = command_of("sage").own;
+  const auto own = read_own_options<StepsOptions>(arguments);
   require_option(own.rounds >= 1, "--rounds: at least 1");
   std::vector<TrainOptions> models;  // all of them are right before a graph is made
   for (const std::string& model : items_of(own.models)) models.push_back(command_of(model).train.options);

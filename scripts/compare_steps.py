@@ -29,10 +29,19 @@ DATASETS = {  # options for every model; generated graphs have names with a colo
     "synthetic:arxiv": "--epochs 10",
     "synthetic:papers100M:0.02": "--epochs 10",
 }
-OF_MODEL = {  # the fanouts of the recipes of gin and sage-ri are for larger graphs
-    "sage": "", "gcn": "", "gat": "", "gatv2": "",
-    "gin": "--fanout 20,20 --eval-fanout 20,20",
-    "sage-ri": "--hidden 256 --fanout 15,10,5 --eval-fanout 20,20,20",
+RECIPES = {
+    **{model: f"--model {model}" for model in ("sage", "gcn", "gat", "gatv2")},
+    # the fanouts of the recipes of gin and sage-ri are for larger graphs
+    "gin": "--model gin --fanout 20,20 --eval-fanout 20,20",
+    "sage-ri": "--model sage-ri --hidden 256 --fanout 15,10,5 --eval-fanout 20,20,20",
+    # what is around convolutions, and several heads
+    "sage-layer": "--model sage --norm layer --residual",
+    "gcn-layer": "--model gcn --norm layer --residual",
+    "gcn-jk": "--model gcn --norm layer --jk max",
+    "sage-jk": "--model sage --norm batch --residual --jk cat",
+    "gat-heads": "--model gat --heads 4",
+    "gatv2-heads": "--model gatv2 --heads 4 --norm layer --residual",
+    "transformer": "--model transformer --heads 4",
 }
 BOUND = 0.2  # points
 
@@ -69,7 +78,7 @@ def main():
     parser.add_argument("--gpus", default="")
     parser.add_argument("--precision", default="bf16")
     args = parser.parse_args()
-    rows = trainings.chosen([(data, model) for data in DATASETS for model in OF_MODEL], args.words)
+    rows = trainings.chosen([(data, model) for data in DATASETS for model in RECIPES], args.words)
     ways = {"eager": "--step eager --precision fp32", "resident": f"--step resident --precision {args.precision}"}
     stores = {data: data if ":" in data else trainings.prepare(args, data) for data, _ in rows} if not args.list else {}
 
@@ -77,25 +86,28 @@ def main():
     for gpu in args.gpus.split(",") * args.jobs:
         gpus.put(gpu)
 
-    def start(pool, data, model, way):
+    def start(pool, data, model, way, seed):
         # A GPU's worth of small trainings: two workers each are enough for what the host still does.
-        options = f"--model {model} {DATASETS[data]} {OF_MODEL[model]} {ways[way]} --workers 2"
-        name = f"{data.replace(':', '-')}-{model}-{way}"
-        return [pool.submit(train, args, gpus, stores[data], f"{name}-{seed}", f"{options} --seed {seed}")
-                for seed in range(1, args.seeds + 1)]
+        options = f"{DATASETS[data]} {RECIPES[model]} {ways[way]} --workers 2 --seed {seed}"
+        return pool.submit(train, args, gpus, stores[data], f"{data.replace(':', '-')}-{model}-{way}-{seed}", options)
 
-    print(f"{'data set':<26} {'model':<8} {'eager fp32':<15} {'resident ' + args.precision:<15} difference", flush=True)
+    resident = f"resident {args.precision}"
+    print(f"{'data set':<26} {'model':<12} {'eager fp32':<15} {resident:<15} difference", flush=True)
     beyond = 0
     with concurrent.futures.ThreadPoolExecutor(gpus.qsize()) as pool:
-        results = {} if args.list else {(*row, way): start(pool, *row, way) for row in rows for way in ways
-                                        if stores[row[0]]}
+        results = {(*row, way): [] for row in rows for way in ways if not args.list and stores[row[0]]}
+        for row in rows:  # pair by pair, so that a table that is broken off has pairs
+            for seed in range(1, args.seeds + 1):
+                for way in ways:
+                    if (*row, way) in results:
+                        results[*row, way].append(start(pool, *row, way, seed))
         for data, model in rows:
-            text = f"--model {model} {DATASETS[data]} {OF_MODEL[model]}" if args.list else "no data"
+            text = f"{DATASETS[data]} {RECIPES[model]}" if args.list else "no data"
             if (data, model, "eager") in results:
                 eager, resident = ([job.result() for job in results[data, model, way]] for way in ways)
                 text, is_beyond = compare(eager, resident)
                 beyond += is_beyond
-            print(f"{data:<26} {model:<8} {text}", flush=True)
+            print(f"{data:<26} {model:<12} {text}", flush=True)
     if beyond:
         print(f"{beyond} of {len(rows)} differ by more than {BOUND} points (marked <)")
     return 1 if beyond else 0

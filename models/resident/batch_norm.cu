@@ -11,7 +11,7 @@
 #include "models/kernels/launch.cuh"
 #include "models/products/eight_columns.cuh"
 #include "models/resident/batch_norm.h"
-#include "models/resident/column_sums.cuh"
+#include "models/resident/batch_norm_rows.cuh"
 #include "models/resident/masks.cuh"
 
 namespace salient {
@@ -21,8 +21,6 @@ namespace {
 
 constexpr int kShares = 256;  // of the rows, of a tile of columns
 constexpr int kTileChunks = 8, kTileColumns = 8 * kTileChunks, kTileRows = kThreadsPerBlock / kTileChunks;
-constexpr int kInFlight = 4;  // rows
-constexpr float kMomentum = 0.1f, kEpsilon = 1e-5f;
 
 /// Sums of z - shift and of its square, of distinct nodes; the shift is row 0, against cancellation.
 template <class T>
@@ -69,51 +67,11 @@ __global__ void __launch_bounds__(kTotalsThreads) statistics_kernel(NormLayer la
   const ColumnTotals sums = totals_of(layer.sums, kShares, width);
   if (threadIdx.x >= 32 || column >= layer.columns) return;
   const LocalId count = *layer.num_distinct;
-  if (column == 0 && count >= 2) ++*layer.tensors.num_batches_tracked;
-  float* const mean_of = layer.statistics;
-  float* const scale_of = layer.statistics + width;
-  if (count < 2) {
-    mean_of[column] = layer.tensors.running_mean[column];
-    scale_of[column] = 1.0f / sqrtf(layer.tensors.running_var[column] + kEpsilon);
-    return;
-  }
   const double shifted = sums.first / count;
   const double variance = max(0.0, sums.second / count - shifted * shifted);
   const double mean = static_cast<double>(static_cast<float>(layer.z.as<const T>()[column])) + shifted;
-  mean_of[column] = static_cast<float>(mean);
-  scale_of[column] = static_cast<float>(1 / sqrt(variance + kEpsilon));
-  float& running_mean = layer.tensors.running_mean[column];
-  float& running_var = layer.tensors.running_var[column];
-  running_mean += kMomentum * (static_cast<float>(mean) - running_mean);
-  running_var += kMomentum * (static_cast<float>(variance * count / (count - 1)) - running_var);
+  set_statistics(layer, column, count, mean, variance);
 }
-
-/// What normalises a chunk.
-struct Columns {
-  float mean[8], scale[8], weight[8], bias[8];
-
-  __device__ static Columns of(const NormLayer& layer, std::int64_t chunk) {
-    Columns result;
-    load_columns(layer.statistics, chunk, layer.columns, result.mean);
-    load_columns(layer.statistics + layer.z.width, chunk, layer.columns, result.scale);
-    load_columns(layer.tensors.weight, chunk, layer.columns, result.weight);
-    load_columns(layer.tensors.bias, chunk, layer.columns, result.bias);
-    return result;
-  }
-};
-
-/// One chunk, and the rows of a thread: first, first + step, ...
-struct RowWalk {
-  std::int64_t chunk, first, step;
-
-  /// Over the grid: threads lie side by side, and so do the words of a warp, across the ends of rows. Threads that are
-  /// too few for a row of their own begin behind all rows.
-  __device__ static RowWalk over_grid(std::int64_t chunks, std::int64_t rows) {
-    const std::int64_t step = std::int64_t{gridDim.x} * kThreadsPerBlock / chunks;
-    const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x, row = thread / chunks;
-    return {thread % chunks, row < step ? row : rows, step};
-  }
-};
 
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock) apply_kernel(NormLayer layer, std::int64_t rows) {
@@ -144,11 +102,15 @@ __global__ void __launch_bounds__(kThreadsPerBlock) apply_kernel(NormLayer layer
         float addends[8];
         words[k].unpack(values);
         more[k].unpack(addends);
+        unsigned positive = 0;
 #pragma unroll
-        for (int c = 0; c < 8; ++c) {
+        for (unsigned c = 0; c < 8; ++c) {
           const float y = (values[c] - columns.mean[c]) * columns.scale[c] * columns.weight[c] + columns.bias[c];
+          if (y > 0) positive |= 1U << c;
           values[c] = y > 0 ? y : y * layer.slope;
         }
+        if (layer.positive != nullptr && chunk < chunks)
+          layer.positive[row * chunks + chunk] = static_cast<std::uint8_t>(positive);
         if (!mask.is_none() && chunk < chunks) {
           const unsigned bits = mask.kept(nodes[k], chunk);
           layer.kept[row * chunks + chunk] = static_cast<std::uint8_t>(bits);
@@ -298,12 +260,6 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 unsigned tiles_of(std::int64_t width) { return static_cast<unsigned>((width + kTileColumns - 1) / kTileColumns); }
 unsigned warps_of(std::int64_t columns) { return static_cast<unsigned>((columns + 31) / 32); }
 
-/// Blocks of a RowWalk: threads for one row at least, and no more than fill any GPU, so that a thread has many rows.
-unsigned walkers_of(std::int64_t rows, std::int64_t width) {
-  constexpr unsigned kMost = 1024;
-  return std::min(kMost, blocks_for(std::max(std::int64_t{1}, rows / kInFlight) * width / 8));
-}
-
 template <class T>
 void launch_forward(const NormLayer& layer, std::int64_t rows, cudaStream_t stream) {
   if (layer.first != nullptr) {
@@ -312,8 +268,7 @@ void launch_forward(const NormLayer& layer, std::int64_t rows, cudaStream_t stre
   }
   statistics_kernel<T><<<warps_of(layer.columns), kTotalsThreads, 0, stream>>>(layer);
   cuda_check(cudaGetLastError());
-  apply_kernel<T><<<walkers_of(rows, layer.out.width), kThreadsPerBlock, 0, stream>>>(layer, rows);
-  cuda_check(cudaGetLastError());
+  norm_apply(layer, rows, stream);
 }
 
 template <class T>
@@ -335,6 +290,12 @@ std::int64_t norm_sums_size(std::int64_t columns) { return kShares * 2 * padded(
 void norm_forward(const NormLayer& layer, std::int64_t rows, cudaStream_t stream) {
   layer.z.type == ActivationType::kF32 ? launch_forward<float>(layer, rows, stream)
                                        : launch_forward<Bf16>(layer, rows, stream);
+}
+
+void norm_apply(const NormLayer& layer, std::int64_t rows, cudaStream_t stream) {
+  const auto kernel = layer.z.type == ActivationType::kF32 ? apply_kernel<float> : apply_kernel<Bf16>;
+  kernel<<<walkers_of(rows, layer.out.width), kThreadsPerBlock, 0, stream>>>(layer, rows);
+  cuda_check(cudaGetLastError());
 }
 
 void norm_backward(const NormLayer& layer, const Matrix& gradient, const Matrix& dz, std::int64_t rows,

@@ -40,6 +40,7 @@ struct NormLayer {
   /// [rows, padded(columns) / 8] with a dropout: bit c % 8 of byte c / 8 = column c is kept, from forward to backward,
   /// which else would draw again, twice. Null: there is no dropout.
   std::uint8_t* kept;
+  std::uint8_t* positive = nullptr;  ///< likewise: bit = leaky_relu's input was above 0; null: not wanted
 };
 
 /// Elements of NormLayer::sums.
@@ -53,5 +54,8 @@ void norm_forward(const NormLayer& layer, std::int64_t rows, cudaStream_t stream
 /// @param dz        as z; every row is written
 void norm_backward(const NormLayer& layer, const Matrix& gradient, const Matrix& dz, std::int64_t rows,
                    cudaStream_t stream);
+
+/// norm_forward() behind statistics that are there.
+void norm_apply(const NormLayer& layer, std::int64_t rows, cudaStream_t stream);
 
 }  // namespace salient

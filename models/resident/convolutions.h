@@ -52,6 +52,8 @@ Matrix add_entry_attention(StepProgram& program, const Convolution& convolution)
 
 /// output = input * W^T + b of each map, side by side in padded columns. All have as many.
 /// @param input_gradient  none: not wanted
+LinearLayer linear_of(std::span<const LinearMap> maps, const Matrix& input, std::optional<Matrix> input_gradient,
+                      const Values& output);
 void add_maps(StepProgram& program, std::span<const LinearMap> maps, const Matrix& input,
               std::optional<Matrix> input_gradient, const Values& output);
 void add_map(StepProgram& program, const LinearMap& map, const Matrix& input, std::optional<Matrix> input_gradient,
@@ -69,6 +71,11 @@ struct HiddenRows {
   Values z, out;
 };
 void add_hidden_rows(StepProgram& program, const HiddenRows& hidden);
+
+/// A map of rows, whose values and gradients go to hidden.z, and what is behind it, a batch norm.
+/// @param ones  the input's column of ones, if they are features; none: they are not
+void add_normed_map(StepProgram& program, const LinearLayer& map, std::optional<std::int64_t> ones,
+                    const HiddenRows& hidden);
 
 /// The entries of a level's nodes, and (x | 1) of the last level's nodes.
 EntryRows entry_rows(const StepProgram& program, std::size_t level, const StepRun& run);

@@ -1,6 +1,7 @@
 // models/resident/gat_step.cpp - the convolution of models/gat.h with one head: a sum weighted by attention, then one
 // product.
 #include "models/resident/attention.h"
+#include "models/resident/attention_held.h"
 #include "models/resident/convolutions.h"
 #include "models/resident/urgent_stream.h"
 
@@ -39,10 +40,14 @@ void add_first(StepProgram& program, const Attention& attention, const Matrix& g
   program.add(
       [&program, attention](const StepRun& run) {
         attention_vectors(attention, run.stream);
-        attention_forward(attention, program.table_rows(run), run.stream);
+        const TableRows rows = program.table_rows(run);
+        holds_rows(attention) ? held_forward(attention, rows, run.stream)
+                              : attention_forward(attention, rows, run.stream);
       },
       [&program, attention, gradient](const StepRun& run) {
-        attention_backward(attention, program.table_rows(run), gradient.data, run.stream);
+        const TableRows rows = program.table_rows(run);
+        holds_rows(attention) ? held_backward(attention, rows, gradient.data, run.stream)
+                              : attention_backward(attention, rows, gradient.data, run.stream);
         enqueue_vector_gradients(attention, run);
       });
 }

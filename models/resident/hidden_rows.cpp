@@ -34,6 +34,17 @@ void add_activation(StepProgram& program, const HiddenRows& hidden) {
               });
 }
 
+NormPart norm_part(const HiddenRows& hidden) {
+  return {.level = hidden.level,
+          .columns = hidden.z.value.width,
+          .slope = 0,
+          .dropout = hidden.dropout,
+          .z = hidden.z.value,
+          .out = hidden.out.value,
+          .gradient = hidden.out.gradient,
+          .dz = hidden.z.gradient};
+}
+
 /// The addend is added to z where that is: its kernels read z four times.
 void add_batch_norm(StepProgram& program, const HiddenRows& hidden) {
   if (hidden.addend)
@@ -44,14 +55,7 @@ void add_batch_norm(StepProgram& program, const HiddenRows& hidden) {
                    program.tree(run).size_of(hidden.level), rows_of(program, hidden, run), run.stream);
         },
         [](const StepRun&) {});
-  program.add_norm(hidden.norm.name, {.level = hidden.level,
-                                      .columns = hidden.z.value.width,
-                                      .slope = 0,
-                                      .dropout = hidden.dropout,
-                                      .z = hidden.z.value,
-                                      .out = hidden.out.value,
-                                      .gradient = hidden.out.gradient,
-                                      .dz = hidden.z.gradient});
+  program.add_norm(hidden.norm.name, norm_part(hidden));
 }
 
 void add_row_norm(StepProgram& program, const HiddenRows& hidden) {
@@ -87,6 +91,16 @@ void add_row_norm(StepProgram& program, const HiddenRows& hidden) {
 }
 
 }  // namespace
+
+void add_normed_map(StepProgram& program, const LinearLayer& map, std::optional<std::int64_t> ones,
+                    const HiddenRows& hidden) {
+  if (ones && !hidden.addend && program.has_moments(map.input.width, map.output.width)) {
+    program.add_mapped_norm(map, *ones, hidden.norm.name, norm_part(hidden));
+    return;
+  }
+  program.add(map);
+  add_hidden_rows(program, hidden);
+}
 
 void add_hidden_rows(StepProgram& program, const HiddenRows& hidden) {
   switch (hidden.norm.kind) {

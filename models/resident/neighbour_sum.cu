@@ -7,6 +7,7 @@
 // Limit       memory.
 // Sync        shuffles in a group.
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "core/error.h"
@@ -127,7 +128,22 @@ __device__ Origin origin_of(const NeighbourSum& sum, const Reader& reader, std::
   return {parent * sum.width, weights.around * factor};
 }
 
-template <class T, bool kRelu, bool kHasDropout>
+__device__ void load_bits(const MaskedRows& of, std::int64_t at, unsigned& kept, unsigned& positive) {
+  kept = of.kept == nullptr ? 0xFF : of.kept[at];
+  positive = of.positive[at];
+}
+
+/// Stores a chunk of MaskedRows. @param at  the chunk, over all rows   @param kept, positive  its bits
+__device__ void store_masked(const MaskedRows& to, std::int64_t at, unsigned kept, unsigned positive,
+                             float (&values)[8]) {
+  keep(kept, to.scale, values);
+#pragma unroll
+  for (int c = 0; c < 8; ++c)
+    if ((positive >> c & 1) == 0) values[c] *= to.slope;
+  store_eight(values, static_cast<Bf16*>(to.rows) + at * 8);
+}
+
+template <class T, bool kRelu, bool kHasDropout, bool kHasMasked>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     spread_kernel(LevelSource<T, kRelu> source, NeighbourSum sum, SpreadGradient spread, RowGroup group) {
   const auto reader = source.reader();
@@ -152,13 +168,14 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       }
       for (std::int64_t chunk = lane.index; chunk < reader.chunks; chunk += lane.count) {
         EightWords<T> raws[kSpreadRows] = {};
-        unsigned bits[kSpreadRows] = {}, drawn[kSpreadRows] = {};
+        unsigned bits[kSpreadRows] = {}, drawn[kSpreadRows] = {}, kept[kSpreadRows] = {}, positive[kSpreadRows] = {};
 #pragma unroll
         for (int k = 0; k < kSpreadRows; ++k) {
           if (origins[k].at < 0) continue;
           raws[k] = EightWords<T>::load(gradient + origins[k].at + chunk * 8);
           bits[k] = reader.bits_of(first + k, chunk);
           if constexpr (kHasDropout) drawn[k] = sum.drawn[(first + k) * reader.chunks + chunk];
+          if constexpr (kHasMasked) load_bits(spread.masked, (first + k) * reader.chunks + chunk, kept[k], positive[k]);
         }
 #pragma unroll
         for (int k = 0; k < kSpreadRows; ++k) {
@@ -176,6 +193,8 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
             reader.backward(bits[k], values);
           }
           store_eight(values, static_cast<T*>(spread.dz) + (row * reader.chunks + chunk) * 8);
+          if constexpr (kHasMasked)
+            store_masked(spread.masked, row * reader.chunks + chunk, kept[k], positive[k], values);
         }
       }
     }
@@ -221,7 +240,12 @@ void spread_gradient(const NeighbourSum& sum, const LevelRows& rows, const Sprea
   const std::int64_t groups = (rows.growth.grown_capacity + of_group - 1) / of_group;
   const unsigned blocks = blocks_for(groups << group.log_lanes);
   with_level_source(rows, [&]<class T, bool kRelu>(const LevelSource<T, kRelu>& source) {
-    const auto kernel = has_dropout(sum) ? spread_kernel<T, kRelu, true> : spread_kernel<T, kRelu, false>;
+    auto kernel = has_dropout(sum) ? spread_kernel<T, kRelu, true, false> : spread_kernel<T, kRelu, false, false>;
+    constexpr bool kMayBeMasked = std::is_same_v<T, Bf16> && !kRelu;
+    require(kMayBeMasked || spread.masked.rows == nullptr, "masked rows are in bf16, and read as they are");
+    if constexpr (kMayBeMasked)
+      if (spread.masked.rows != nullptr)
+        kernel = has_dropout(sum) ? spread_kernel<T, kRelu, true, true> : spread_kernel<T, kRelu, false, true>;
     kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, sum, spread, group);
     cuda_check(cudaGetLastError());
   });

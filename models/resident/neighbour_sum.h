@@ -37,6 +37,14 @@ struct RowAddend {
   std::int64_t stride = 0;     ///< between rows, in elements
 };
 
+/// A gradient of rows behind the dropout and leaky_relu of a batch norm that made them: NormLayer's bits.
+struct MaskedRows {
+  void* rows = nullptr;                ///< bf16, as dz; null: not wanted
+  const std::uint8_t* kept = nullptr;  ///< null: no dropout
+  const std::uint8_t* positive = nullptr;
+  float scale = 1, slope = 0;  ///< of what is kept; of what was not positive
+};
+
 /// The gradient of neighbour_sum() of LevelRows with respect to z. Each row has one source, so nothing is added up but
 /// what the model uses beside the sum: `self` of the nodes of the level, `seeds` of the first num_seeds.
 struct SpreadGradient {
@@ -44,6 +52,7 @@ struct SpreadGradient {
   void* dz;              ///< [grown_capacity, width of z] device; every row is written
   RowAddend self{}, seeds{};
   const StepHeader* header;
+  MaskedRows masked{};  ///< written, too; of rows in bf16 that are read as they are
 };
 void spread_gradient(const NeighbourSum& sum, const LevelRows& rows, const SpreadGradient& spread, cudaStream_t stream);
 

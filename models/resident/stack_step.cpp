@@ -18,8 +18,8 @@ Values values_of(StepProgram& program, Height height, std::int64_t width) {
   return {program.matrix(height, width), program.gradient(height, width)};
 }
 
-void add_maps(StepProgram& program, std::span<const LinearMap> maps, const Matrix& input,
-              std::optional<Matrix> input_gradient, const Values& output) {
+LinearLayer linear_of(std::span<const LinearMap> maps, const Matrix& input, std::optional<Matrix> input_gradient,
+                      const Values& output) {
   std::vector<WeightPart> parts;
   std::int64_t row = 0;
   for (const LinearMap& map : maps) {
@@ -28,12 +28,17 @@ void add_maps(StepProgram& program, std::span<const LinearMap> maps, const Matri
       parts.push_back({.name = map.bias, .columns = 1, .packed_column = map.in, .packed_row = row});
     row += padded(map.out);
   }
-  program.add({.input = input,
-               .output = output.value,
-               .output_gradient = output.gradient,
-               .input_gradient = std::move(input_gradient),
-               .out_dim = maps.front().out,
-               .parts = std::move(parts)});
+  return {.input = input,
+          .output = output.value,
+          .output_gradient = output.gradient,
+          .input_gradient = std::move(input_gradient),
+          .out_dim = maps.front().out,
+          .parts = std::move(parts)};
+}
+
+void add_maps(StepProgram& program, std::span<const LinearMap> maps, const Matrix& input,
+              std::optional<Matrix> input_gradient, const Values& output) {
+  program.add(linear_of(maps, input, std::move(input_gradient), output));
 }
 
 void add_map(StepProgram& program, const LinearMap& map, const Matrix& input, std::optional<Matrix> input_gradient,

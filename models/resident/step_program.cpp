@@ -107,12 +107,12 @@ void StepProgram::add_weights(const LinearLayer& layer, const Matrix& weight, co
   }
 }
 
-void StepProgram::add(const LinearLayer& layer) {
+PackedWeight StepProgram::add(const LinearLayer& layer) {
   const std::int64_t in = layer.input.width, out = layer.output.width;
   const auto size = static_cast<std::int64_t>(size_of(shape_.activations));
   const Matrix weight{memory_.allocate(out * in * size), in, {}, shape_.activations};
   float* const gradient = is_training() ? memory_.array<float>(out * in) : nullptr;
-  if (memory_.is_counting()) return;
+  if (memory_.is_counting()) return {};
   add_weights(layer, weight, gradient);
   struct OfChoice {
     Product forward;
@@ -141,6 +141,7 @@ void StepProgram::add(const LinearLayer& layer) {
         at(run).weight->run_on({layer.output_gradient.data, layer.input.of(run.tree).data, gradient}, run.beside);
         if (at(run).input) at(run).input->run(run.stream);
       });
+  return {weight, gradient};
 }
 
 void StepProgram::add_first_sum(const NeighbourSum& sum, const Matrix& operand, const Matrix& own_rows) {
@@ -177,49 +178,6 @@ void StepProgram::add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidde
         const SpreadGradient spread{hidden.gradient, hidden.z_gradient.data, hidden.self, hidden.seeds,
                                     tree(run).header()};
         spread_gradient(of(run, sum), rows(run), spread, run.stream);
-      });
-}
-
-BatchNormTensors StepProgram::norm_tensors(const std::string& name) const {
-  const StepTensor weight = tensor(name + ".weight"), bias = tensor(name + ".bias");
-  return {.weight = static_cast<const float*>(weight.value),
-          .bias = static_cast<const float*>(bias.value),
-          .weight_gradient = weight.gradient,
-          .bias_gradient = bias.gradient,
-          .running_mean = static_cast<float*>(tensor(name + ".running_mean").value),
-          .running_var = static_cast<float*>(tensor(name + ".running_var").value),
-          .num_batches_tracked = static_cast<std::int64_t*>(tensor(name + ".num_batches_tracked").value)};
-}
-
-void StepProgram::add_norm(const std::string& name, const NormPart& part) {
-  if (is_training()) find_first_seen();
-  const auto* const none = is_training() ? nullptr : memory_.array<LocalId>(1);  // of no distinct nodes: zero
-  auto* const sums = memory_.array<float>(norm_sums_size(part.columns));
-  auto* const statistics = memory_.array<float>(4 * padded(part.columns));
-  const bool has_dropout = part.dropout && dropout(*part.dropout).threshold != 0;
-  auto* const kept =
-      has_dropout ? memory_.array<std::uint8_t>(levels_.capacity({part.level}) * part.z.width / 8) : nullptr;
-  const BatchNormTensors tensors = norm_tensors(name);
-  const TreeDropout mask = part.dropout ? dropout(*part.dropout) : no_dropout();
-  const auto layer = [=, this](const StepRun& run) {
-    return NormLayer{.tensors = tensors,
-                     .nodes = tree(run).nodes(),
-                     .num_nodes = tree(run).size_of(part.level),
-                     .first = is_training() ? first_seen(run).flags() : nullptr,
-                     .num_distinct = is_training() ? first_seen(run).num_distinct(part.level) : none,
-                     .columns = part.columns,
-                     .slope = part.slope,
-                     .dropout = of(run, mask),
-                     .z = part.z,
-                     .out = part.out,
-                     .residual = part.residual,
-                     .sums = sums,
-                     .statistics = statistics,
-                     .kept = kept};
-  };
-  add([=, this](const StepRun& run) { norm_forward(layer(run), levels_.rows({part.level}, run.choice), run.stream); },
-      [=, this](const StepRun& run) {
-        norm_backward(layer(run), part.gradient, part.dz, levels_.rows({part.level}, run.choice), run.stream);
       });
 }
 

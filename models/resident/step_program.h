@@ -50,6 +50,13 @@ struct LinearLayer {
   std::vector<WeightPart> parts;
 };
 
+/// A product's second factor and its gradient, both with a row for each column of the output. Null while memory is
+/// counted.
+struct PackedWeight {
+  Matrix value{};
+  float* gradient = nullptr;
+};
+
 /// A sum over rows of the layer before, which it reads as dropout(relu(z)).
 struct HiddenSum {
   std::size_t level;
@@ -67,7 +74,8 @@ struct NormPart {
   float slope;
   std::optional<std::uint32_t> dropout{};
   Matrix z, out, residual{};
-  Matrix gradient, dz;  ///< of out, of z
+  Matrix gradient, dz;     ///< of out, of z
+  bool is_masked = false;  ///< see add_mapped_norm()
 };
 
 class StepProgram {
@@ -100,12 +108,18 @@ class StepProgram {
   void add_last(Launches launches);  ///< behind the gradients of all products
   /// Of parameters alone: on StepRun::beside from the step's beginning. What reads the result follows that stream.
   void add_early(Launches launches) { early_.push_back(std::move(launches)); }
-  void add(const LinearLayer& layer);
+  PackedWeight add(const LinearLayer& layer);
   /// Of features, which have no gradient, ahead. @param operand, own_rows  by matrix_ahead(), for those of `sum`
   void add_first_sum(const NeighbourSum& sum, const Matrix& operand, const Matrix& own_rows = {});
   void add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden);
   std::function<LevelRows(const StepRun&)> hidden_rows(const HiddenSum& hidden);  ///< with room for LevelRows::kept
   void add_norm(const std::string& name, const NormPart& part);
+  /// Whether the norm of a map of features, from `in` columns with one of ones to `out`, is computed from moments.
+  bool has_moments(std::int64_t in, std::int64_t out) const;
+  /// A map of features by matrix_ahead(), with ones in a column, and its norm. Only with has_moments().
+  /// @return  what writes `part.gradient` may write, with NormPart::is_masked has to
+  std::function<MaskedRows(const StepRun&)> add_mapped_norm(const LinearLayer& map, std::int64_t ones,
+                                                            const std::string& name, const NormPart& part);
 
   /// The value and the gradient of a parameter or buffer; null while memory is counted.
   /// @throws Error{kInternal} for a name that the model does not have
@@ -146,6 +160,7 @@ class StepProgram {
   Product plan(const LinearLayer& layer, ProductKind kind, std::int64_t rows, const Matrix& weight,
                const float* weight_gradient);
   BatchNormTensors norm_tensors(const std::string& name) const;
+  std::function<NormLayer(const StepRun&)> norm_of(const std::string& name, const NormPart& part);
   void enqueue_loss(const StepRun& run) const;
   SamplingLead lead() const { return prepares_ahead() ? SamplingLead::kThreeBatches : SamplingLead::kOneBatch; }
 

@@ -80,9 +80,9 @@ Matrix add_sum_convolution(StepProgram& program, const Convolution& c) {
     const std::int64_t width = layer.maps[0].out;
     const Values first = values_of(program, {c.level}, width),
                  second = values_of(program, {c.level}, padded(width + 1));
-    add_map(program, layer.maps[0], operand.value, operand.gradient, first);
-    add_hidden_rows(
-        program,
+    add_normed_map(
+        program, linear_of({&layer.maps[0], 1}, operand.value, operand.gradient, first),
+        c.input ? std::nullopt : std::optional(layer.in),
         {.level = c.level, .norm = {.kind = NormKind::kBatch, .name = layer.inner_norm}, .z = first, .out = second});
     add_map(program, layer.maps[1], second.value, second.gradient, c.z);
   }

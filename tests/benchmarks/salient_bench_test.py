@@ -177,6 +177,9 @@ def test_steps():
         near(row["speedup_over_eager"] * row["epoch_seconds_median"],
              rows[name.split(",")[0] + ", eager fp32"]["epoch_seconds_median"])
         assert 0 < row["last_train_accuracy"] < 1 and row["last_loss"] > 0, row
+    heads = measured("steps", "--models", "gat,transformer", "--heads", 2, "--graph", "synthetic:arxiv:0.01",
+                     "--hidden", 8, "--device", "cpu", "--layers", 2, "--fanout", "5,4", "--epochs", 2, "--rounds", 1)
+    assert {"gat, eager fp32", "transformer, eager fp32"} <= set(heads), heads  # sage, the default model, has none
     for refused, option in (("--rounds 0", "--rounds"), ("--models foo", "--model"), ("--model gat", "--models"),
                             ("--dataset wordnet", "--graph"), ("--features host", "--features")):
         assert option in run("steps", *refused.split(), exit_code=2).stderr, refused

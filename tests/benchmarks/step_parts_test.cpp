@@ -120,13 +120,33 @@ TEST(StepParts, OfEveryModelHaveEachKernelOnce) {
 
 /// The logits' gradients read the sums' once, those of the vectors only the table again.
 TEST(StepParts, OfAttentionReadTheTableOnceForwardAndTwiceBack) {
-  const auto parts = parts_of(ModelKind::kGat, {{"forward_kernel<salient::TableSource<salient::Half, 4>", 1, 1},
-                                                {"logit_gradients_kernel<salient::TableSource<salient::Half, 4>", 1, 1},
-                                                {"row_gradients_kernel<false, salient::TableSource", 1, 1}});
+  const auto parts =
+      parts_of(ModelKind::kGat, {{"forward_kernel<salient::TableSource<salient::Half, 4>", 1, 1},
+                                 {"logit_gradients_kernel<salient::TableSource<salient::Half, 4>", 1, 1},
+                                 {"row_gradients_kernel<false, salient::TableSource", 1, 1},
+                                 {"held_forward_kernel<salient::TableSource<salient::Half, 4>, 16>", 1, 1},
+                                 {"held_logit_gradients_kernel<salient::TableSource", 1, 1}});
   EXPECT_EQ(parts.size(), 2U);
+  EXPECT_EQ(part(parts, "attention over rows of the table").launches, 2);
+  EXPECT_EQ(part(parts, "its gradients over rows of the table").launches, 3);
   const double table = (kSeeds + kFirstHop + kSecondHop) * 2 * kIn, sums = (kSeeds + kFirstHop) * 104 * 2;
   EXPECT_EQ(part(parts, "attention over rows of the table").bytes, table + sums);
   EXPECT_EQ(part(parts, "its gradients over rows of the table").bytes, 2 * table + sums);
+}
+
+/// z is read once, and backward its gradient: masked by a kernel of gin's, by that of the next layer's sum of sage-ri.
+TEST(StepParts, OfANormFromMomentsReadRowsOnce) {
+  const std::vector<StepKernel> kernels{{"salient::row_moments_kernel(salient::RowMoments, int)", 1, 1},
+                                        {"salient::moment_totals_kernel(salient::RowMoments, int, int)", 1, 2},
+                                        {"salient::mapped_statistics_kernel(salient::MappedNorm)", 1, 4},
+                                        {"salient::masked_gradient_kernel(salient::NormLayer)", 1, 8},
+                                        {"salient::mapped_gradient_kernel(salient::MappedNorm)", 1, 16},
+                                        {"void salient::spread_kernel<__nv_bfloat16, false, true, true>", 1, 32}};
+  const double first = (kSeeds + kFirstHop) * kHidden * 2, last = kSeeds * kHidden * 2;
+  const auto gin = parts_of(ModelKind::kGin, kernels), ri = parts_of(ModelKind::kSageRi, kernels);
+  EXPECT_EQ(part(gin, "norms").launches, 5);
+  EXPECT_EQ(part(gin, "norms").bytes, 4 * first + 8 * last);
+  EXPECT_EQ(part(ri, "norms").bytes, 3 * first + 9 * last);
 }
 
 /// Keys and values of all rows, queries and own maps of the nodes, and what they become.
