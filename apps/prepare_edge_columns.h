@@ -8,6 +8,7 @@
 
 #include "prepare/importers/edge_values.h"
 #include "prepare/importers/raw_graph.h"
+#include "prepare/importers/repeats_between.h"
 
 namespace salient::prepare {
 
@@ -26,6 +27,27 @@ void visit_fields(Self& self, Visit&& field) {
       "instead of --split: the earliest labelled nodes are for training, the next for validation, the latest the test");
 }
 
+/// Links to be predicted that are files of their own.
+struct GivenLinkOptions {
+  std::string valid_edges{}, test_edges{};
+  std::string train_negatives{}, valid_negatives{}, test_negatives{};
+  RepeatsBetween repeats_between = RepeatsBetween::kRefuse;
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, GivenLinkOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("valid-edges", self.valid_edges,
+        "instead of --edge-split: a file as --edges, whose edges are links of validation; those of --edges are for "
+        "training");
+  field("test-edges", self.test_edges, "likewise of the test");
+  field("train-negatives", self.train_negatives,
+        "pairs that are no links, for --negative-sampler given: text, a pair a line; or .npy, [m, 2] pairs or [n, K], "
+        "K other destinations of each link");
+  field("valid-negatives", self.valid_negatives, "likewise, what links of validation are compared with");
+  field("test-negatives", self.test_negatives, "likewise of the test");
+  field("repeats-between", self.repeats_between, "of a link that an earlier split has, in either direction");
+}
+
 struct EdgeColumnOptions {
   std::vector<std::string> columns{};
   std::string weight_column{}, time_column{};
@@ -34,6 +56,7 @@ struct EdgeColumnOptions {
   WeightMap weight_map = WeightMap::kNone;
   std::optional<Repeats> repeats{};
   std::vector<double> edge_split{};
+  GivenLinkOptions links{};
   NodeTimeOptions of_nodes{};
 };
 template <class Self, class Visit>
@@ -54,6 +77,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("edge-split", self.edge_split,
         "links to be predicted: fractions of the edges for training, validation and test, such as 0.8,0.1,0.1, drawn "
         "by --rng-seed; entries of the graph are the training links alone");
+  visit_fields(self.links, field);
   visit_fields(self.of_nodes, field);
 }
 

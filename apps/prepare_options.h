@@ -105,24 +105,6 @@ void visit_fields(Self& self, Visit&& field) {
 inline constexpr char kTargetHelp[] =
     "columns of the labels, from 0, or all, that are values to be predicted (regression)";
 
-struct OgbArguments {
-  std::string raw{}, name{};
-  std::vector<std::string> target{};
-  bool keep_edge_features = false;
-  LabelOptions label_choice{};
-  WriteOptions write{};
-};
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, OgbArguments>
-void visit_fields(Self& self, Visit&& field) {
-  field("raw", self.raw, "the unpacked data set's folder, or raw/ in it; needed");
-  field("name", self.name, "such as ogbn-arxiv; empty = by the folder's name");
-  field("target", self.target, kTargetHelp);
-  field("keep-edge-features", self.keep_edge_features, "those of raw/edge-feat.csv.gz, as of ogbn-proteins");
-  visit_fields(self.label_choice, field);
-  visit_fields(self.write, field);
-}
-
 struct GraphBoltArguments {
   std::string dir{}, name{}, task{}, feature{};
   WriteOptions write{};

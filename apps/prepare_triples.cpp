@@ -12,8 +12,10 @@ TriplesOptions triples_options(const TriplesArguments& given) {
   require_option(given.write.symmetric == Symmetric::kAuto,
                  "--symmetric: of plain graphs; --reverse says it of relations");
   std::string source_options = given.reverse == Reverses::kNone ? "--reverse none" : "";
-  if (given.repeats_between == RepeatsBetween::kDrop)
-    source_options.append(source_options.empty() ? "" : " ").append("--repeats-between drop");
+  if (given.repeats_between != RepeatsBetween::kRefuse)
+    source_options.append(source_options.empty() ? "" : " ")
+        .append("--repeats-between ")
+        .append(name_of(given.repeats_between));
   return {.train = given.train,
           .valid = given.valid,
           .test = given.test,

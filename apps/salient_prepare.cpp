@@ -18,6 +18,7 @@
 #include "apps/missing_dataset.h"
 #include "apps/options/options.h"
 #include "apps/prepare_edges.h"
+#include "apps/prepare_ogb.h"
 #include "apps/prepare_options.h"
 #include "apps/prepare_partition.h"
 #include "apps/prepare_steps.h"
@@ -97,6 +98,8 @@ int run_ogb(Arguments arguments) {
                        .memory = MemoryLimit(memory_limit(given.write))};
   require_none(problems(ogb));
   const std::uint64_t limit = memory_limit(given.write);
+  if (const OgbLinks links = links_of_ogb(ogb); links != OgbLinks::kNone)
+    return write_ogb_links(ogb, links, given, options, timer);
   if (is_typed_ogb(ogb)) {
     return write_and_report(import_typed_ogb(ogb), given.write, options, timer);
   } else if (can_stream_ogb(ogb)) {
@@ -230,7 +233,7 @@ int run_describe(Arguments arguments) {
 
 constexpr Command kCommands[] = {
     {"wordnet", "[--source /usr/share/wordnet] --out DIR", "WordNet 3.0: 117,659 synsets", run_wordnet},
-    {"ogb", "--raw DIR --out DIR [--name ogbn-arxiv]", "an OGB node set, CSV or binary layout", run_ogb},
+    {"ogb", "--raw DIR --out DIR [--name ogbn-arxiv]", "an OGB set of nodes or links, CSV or binary layout", run_ogb},
     {"edges", "--edges FILE --out DIR [--nodes TABLE --label COLUMN] [--split 0.6,0.2,0.2]",
      "an edge list, text or NumPy", run_edges},
     {"typed",

@@ -1,6 +1,8 @@
 // store/dataset.cpp - see dataset.h.
 #include "store/dataset.h"
 
+#include <string>
+
 #include "core/arena_of.h"
 #include "core/console/progress.h"
 #include "store/checksums.h"
@@ -58,7 +60,8 @@ void verify_dataset(const std::filesystem::path& directory, int num_threads) {
     of_edges.rows = "edge_features";
     checks.check_finite(dataset.edge_features, dataset.edge_feature_type, of_edges);
     if (store.manifest.is_symmetric) checks.check_reverse_edges(graph, dataset.edge_features);
-    if (dataset.has_links) verify_links(dataset, checks);
+    const bool may_repeat = store.manifest.source_options.find(kKeepsRepeats) != std::string::npos;
+    if (dataset.has_links) verify_links(dataset, checks, may_repeat ? MayRepeat::kYes : MayRepeat::kNo);
     if (dataset.types.is_typed()) return verify_typed(directory, dataset);
     if (dataset.features.data != nullptr) checks.check_finite(dataset.features, dataset.feature_type);
     checks.check_values(dataset.sparse_features, dataset.feature_type);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/printable.h"
+#include "store/link_negatives.h"
 #include "store/plain_link_checks.h"
 #include "store/schema_text.h"
 #include "store/store_arrays.h"
@@ -106,9 +107,12 @@ void check_links(const Dataset& dataset, const DatasetChecks& checks) {
   }
 }
 
-void verify_links(const Dataset& dataset, const DatasetChecks& checks) {
-  if (!dataset.types.is_typed()) return verify_plain_links(dataset, checks);
-  refuse_repeats(dataset, checks);
+void verify_links(const Dataset& dataset, const DatasetChecks& checks, MayRepeat may_repeat) {
+  if (may_repeat == MayRepeat::kNo) verify_negatives(dataset, checks);
+  if (!dataset.types.is_typed())
+    return verify_plain_links(dataset, checks,
+                              may_repeat == MayRepeat::kYes ? SharedPairs::kAllowed : SharedPairs::kRefused);
+  if (may_repeat == MayRepeat::kNo) refuse_repeats(dataset, checks);
   const LinkTable& links = dataset.links[kTrainLinks];
   std::vector<std::uint64_t> counts(dataset.types.relations.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
@@ -151,6 +155,7 @@ std::string links_text(const Dataset& dataset) {
                                 " valid, " + grouped(links[kTestLinks].size()) + " test");
   text += summary_line("  valid", leaks_text(leaks[kValidLinks], links[kValidLinks].size()));
   text += summary_line("  test", leaks_text(leaks[kTestLinks], links[kTestLinks].size()));
+  text += negatives_text(dataset);
   const auto num_unmet = static_cast<std::uint64_t>(std::ranges::count(is_met, false));
   return text +
          summary_line("", grouped(num_unmet) + " of " + grouped(is_met.size()) + " nodes are in no training link");

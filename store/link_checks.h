@@ -15,12 +15,20 @@ namespace salient {
 /// @throws Error{kBadData} naming file, record and rule.    Cost: every link once
 void check_links(const Dataset& dataset, const DatasetChecks& checks);
 
+/// Whether splits may share links.
+enum class MayRepeat : std::uint8_t { kNo, kYes };
+
+/// Among the options of a store's source: its splits may share links, as those of a foreign benchmark do.
+inline constexpr char kKeepsRepeats[] = "repeats-between keep";
+
 /// What only verify checks: no link is there twice, in one split or in two, and the entries of a relation are its
 /// training links: so no link of validation or test is among the messages. Of a plain graph neither is its reverse, and
-/// the message says how many links break that.
+/// the message says how many links break that. Negatives that the data set comes with are no links.
+/// @param may_repeat  a link of a later split may be one of an earlier, and negatives may be links: the data set was
+///                    made to keep what its source has (kKeepsRepeats)
 /// @throws as check_links()
-/// Cost: sorts the links, 24 bytes each
-void verify_links(const Dataset& dataset, const DatasetChecks& checks);
+/// Cost: sorts the links, 24 bytes each; and verify_negatives()
+void verify_links(const Dataset& dataset, const DatasetChecks& checks, MayRepeat may_repeat = MayRepeat::kNo);
 
 /// What of a split a model meets in training.
 struct LinkLeaks {

@@ -108,9 +108,9 @@ void check_plain_links(const Dataset& dataset, const DatasetChecks& checks) {
   }
 }
 
-void verify_plain_links(const Dataset& dataset, const DatasetChecks& checks) {
+void verify_plain_links(const Dataset& dataset, const DatasetChecks& checks, SharedPairs shared) {
   const std::vector<PlacedPair> pairs = sorted_pairs(dataset.links);
-  refuse_shared_pairs(dataset, pairs, checks);
+  if (shared == SharedPairs::kRefused) refuse_shared_pairs(dataset, pairs, checks);
   require_entries(dataset, pairs, checks);
 }
 

@@ -17,7 +17,8 @@
 #include "prepare/formats/table_line.h"
 #include "prepare/importers/edge_features.h"
 #include "prepare/importers/edge_split.h"
-#include "prepare/importers/labelled_split.h"
+#include "prepare/importers/edge_splits.h"
+#include "prepare/importers/link_files.h"
 #include "prepare/importers/node_arrays.h"
 #include "prepare/importers/node_index.h"
 #include "prepare/importers/node_table.h"
@@ -25,7 +26,6 @@
 #include "prepare/importers/numbered_nodes.h"
 #include "prepare/importers/scaled_array.h"
 #include "prepare/importers/sparse_npz.h"
-#include "store/dataset_checks.h"
 
 namespace salient {
 namespace {
@@ -47,43 +47,11 @@ RawFeatures read_feature_rows(const EdgesOptions& options, FeatureOrigin& origin
   return sparse_features(matrix, options.feature_type, options.features.string(), options.memory);
 }
 
-/// Files of training, validation and test nodes.
-void read_splits(const EdgesOptions& options, const NodeTableOptions& table, const NodeIndex& index, RawGraph& graph) {
-  const std::array paths = {options.train, options.valid, options.test};
-  const std::array parts = {&graph.train, &graph.valid, &graph.test};
-  for (std::size_t s = 0; s < paths.size(); ++s) {
-    if (is_text_table(paths[s]))
-      read_id_list(paths[s], table, [&](std::string_view id) -> const char* {
-        const std::optional<NodeId> node = index.find(id);
-        if (node) parts[s]->push_back(*node);
-        return node ? nullptr : "no node has this id";
-      });
-    else if (!paths[s].empty())
-      *parts[s] = read_split(paths[s], graph.num_nodes, options.mask);
-  }
-  const std::vector<std::int32_t> unlabelled(options.labels.empty() ? graph.num_nodes : 0, -1);
-  const std::array names = {paths[0].string(), paths[1].string(), paths[2].string()};
-  const std::array views = {SplitView{names[0].c_str(), graph.train}, SplitView{names[1].c_str(), graph.valid},
-                            SplitView{names[2].c_str(), graph.test}};
-  DatasetChecks({}).check_splits(views,
-                                 options.labels.empty() ? LabelTable{.classes = unlabelled} : graph.label_table());
-}
-
 void read_label_array(const EdgesOptions& options, RawGraph& graph) {
   if (options.targets.empty())
     read_labels(options.labels, graph, options.memory);
   else
     read_targets(options.labels, options.targets, graph, options.memory);
-}
-
-bool makes_split(const EdgesOptions& options) { return !options.split.empty() || !options.split_by_time.empty(); }
-
-void set_splits(const EdgesOptions& options, const NodeTableOptions& table, const NodeIndex& index, RawGraph& graph) {
-  if (!options.edge_split.empty())
-    arena_of(options.num_threads).execute([&] { split_edges(graph, options.edge_split); });
-  if (!options.split.empty()) return draw_labelled_split(graph, options.split, options.rng_seed);
-  if (!options.split_by_time.empty()) return split_labelled_by_time(graph, options.split_by_time);
-  read_splits(options, table, index, graph);
 }
 
 /// How one of the tables of nodes is read.
@@ -106,11 +74,42 @@ void read_times(const EdgesOptions& options, const NodeTableOptions& table, cons
                                       graph.num_nodes, [&](std::string_view id) { return index.find(id); });
 }
 
+/// Numbers that files have as ids.
+struct FoundIds {
+  const std::vector<std::uint64_t>&features, &labels;
+  const EdgeList& edges;
+  const std::array<EdgeList, 2>& aside;
+  bool features_are_keyed;
+};
+
+NodeIndex index_of(const EdgesOptions& options, const FoundIds& ids) {
+  const auto& [features, labels, edges, aside, are_keyed] = ids;
+  if (edges.num_rows) {
+    const NodeIndex rows = NodeIndex::of_rows(*edges.num_rows, edges.first_id);
+    const std::string rule = ", which is no row of the matrix " + options.edges.string();
+    require_ids(rows, features, options.features, rule);
+    require_ids(rows, labels, options.labels, rule);
+    if (!are_keyed) return rows;
+  }
+  const std::array<std::span<const std::uint64_t>, 7> all = {
+      are_keyed ? features : labels, edges.sources,    edges.destinations,   aside[0].sources,
+      aside[0].destinations,         aside[1].sources, aside[1].destinations};
+  return NodeIndex::of_numbers(std::span(all).first(are_keyed ? 1 : all.size()), options.memory);
+}
+
+void check_count(const RawGraph& graph, const fs::path& edges) {
+  if (graph.num_nodes == 0) fail(ErrorKind::kBadData, edges.string() + ": no edge, and so no node");
+  if (!is_node_count(graph.num_nodes))
+    fail(ErrorKind::kBadData,
+         edges.string() + ": " + std::to_string(graph.num_nodes) + " nodes, at most 4294967294 can be numbered");
+}
+
 /// One import: what the files say, and the graph that it becomes.
 class EdgesImport {
  public:
   explicit EdgesImport(const EdgesOptions& options) : options_(options) {
     table_ = node_table_options(options);
+    given_.files = {options.links.valid.string(), options.links.test.string()};
     edge_file_ = edge_file_options(options);
     if (!options.nodes.empty()) take_nodes();
     table_.is_shared = options_.labels == options_.features;
@@ -130,7 +129,7 @@ class EdgesImport {
     if (graph_.sources.empty()) log_warning(options_.edges.string() + ": has no edge");
     apply(options_.label_choice, graph_);
     read_times(options_, table_, index_, graph_);
-    set_splits(options_, table_, index_, graph_);
+    set_splits(options_, table_, index_, graph_, given_);
     graph_.original_ids = index_.take_numbers();
     graph_.node_names = index_.take_names();
     return std::move(graph_);
@@ -204,13 +203,6 @@ class EdgesImport {
                " has " + std::to_string(*num_rows_) + " rows");
   }
 
-  void check_count() const {
-    if (graph_.num_nodes == 0) fail(ErrorKind::kBadData, options_.edges.string() + ": no edge, and so no node");
-    if (!is_node_count(graph_.num_nodes))
-      fail(ErrorKind::kBadData, options_.edges.string() + ": " + std::to_string(graph_.num_nodes) +
-                                    " nodes, at most 4294967294 can be numbered");
-  }
-
   RawFeatures keyed_features(const TakeId& take_id) {
     const bool labels_too = labels_have_ids_ && table_.is_shared;
     CodedFeatures read = read_feature_table(options_.features, table_of(options_.features),
@@ -251,14 +243,20 @@ class EdgesImport {
     if (num_rows_ && !is_closed)
       fail(ErrorKind::kBadData,
            options_.edges.string() + ": ids are text, and no table says which row each of them is");
-    NodePairs edges = read_edges_of_names(options_.edges, edge_file_, [&](std::string_view id, std::size_t) {
+    const auto node_of = [&](std::string_view id, std::size_t) {
       return is_closed ? names.find(id) : std::optional(names.add(id));
-    });
+    };
+    NodePairs edges = read_edges_of_names(options_.edges, edge_file_, node_of);
+    for (std::size_t s = 0; s < given_.ends.size(); ++s) {
+      if (given_.files[s].empty()) continue;
+      const NodePairs links = read_edges_of_names(given_.files[s], link_file_options(edge_file_), node_of);
+      set_ends(links.sources, links.destinations, given_.ends[s]);
+    }
     edge_file_.is_node = nullptr;
     index_ = NodeIndex::of_names(std::move(names));
     table_.is_node = [this](std::string_view id) { return index_.find(id).has_value(); };
     graph_.num_nodes = index_.num_nodes();
-    check_count();
+    check_count(graph_, options_.edges);
     graph_.sources = std::move(edges.sources);
     graph_.destinations = std::move(edges.destinations);
     graph_.edge_values = std::move(edges.values);
@@ -284,17 +282,24 @@ class EdgesImport {
     if (labels_have_ids_) labels = read_label_table(options_.labels, table_of(options_.labels), into(label_ids));
     edge_file_.num_nodes = num_rows_;
     EdgeList edges = read_edge_file(options_.edges, edge_file_);
+    std::array<EdgeList, 2> aside;
+    for (std::size_t s = 0; s < aside.size(); ++s)
+      if (!given_.files[s].empty()) aside[s] = read_edge_file(given_.files[s], link_file_options(edge_file_));
     edge_file_.is_node = nullptr;
     graph_.symmetrise |= edges.is_symmetric;
     graph_.edge_values = std::move(edges.values);
     arena_of(options_.num_threads).execute([&] {
-      index_ = num_rows_ ? NodeIndex::of_rows(*num_rows_) : index_of(feature_ids, label_ids, edges);
+      index_ = num_rows_ ? NodeIndex::of_rows(*num_rows_)
+                         : index_of(options_, {feature_ids, label_ids, edges, aside, features_are_keyed()});
       graph_.num_nodes = index_.num_nodes();
-      check_count();
+      check_count(graph_, options_.edges);
       graph_.sources = nodes_of(index_, edges.sources, options_.edges, options_.memory);
       free_memory_of(edges.sources);
       graph_.destinations = nodes_of(index_, edges.destinations, options_.edges, options_.memory);
       free_memory_of(edges.destinations);
+      for (std::size_t s = 0; s < aside.size(); ++s)
+        set_ends(nodes_of(index_, aside[s].sources, given_.files[s], options_.memory),
+                 nodes_of(index_, aside[s].destinations, given_.files[s], options_.memory), given_.ends[s]);
     });
     if (num_rows_ && !edges.num_rows) say_if_ids_count_from_one(graph_, options_.edges.string());
     if (features_are_keyed()) {
@@ -305,20 +310,6 @@ class EdgesImport {
       reorder_rows(graph_.features, nodes, options_.memory);
     }
     if (labels_have_ids_) take_labels(labels, distinct_nodes_of(index_, label_ids, options_.labels, options_.memory));
-  }
-
-  NodeIndex index_of(const std::vector<std::uint64_t>& feature_ids, const std::vector<std::uint64_t>& label_ids,
-                     const EdgeList& edges) const {
-    if (edges.num_rows) {
-      const NodeIndex rows = NodeIndex::of_rows(*edges.num_rows, edges.first_id);
-      const std::string rule = ", which is no row of the matrix " + options_.edges.string();
-      require_ids(rows, feature_ids, options_.features, rule);
-      require_ids(rows, label_ids, options_.labels, rule);
-      if (!features_are_keyed()) return rows;
-    }
-    const std::array<std::span<const std::uint64_t>, 3> all = {features_are_keyed() ? feature_ids : label_ids,
-                                                               edges.sources, edges.destinations};
-    return NodeIndex::of_numbers(std::span(all).first(features_are_keyed() ? 1 : 3), options_.memory);
   }
 
   void take_labels(const TableLabels& labels, const std::vector<NodeId>& node_of_row) {
@@ -338,6 +329,7 @@ class EdgesImport {
   std::optional<std::uint64_t> num_rows_{};  ///< of arrays, whose rows are nodes
   NodeIndex index_{};
   RawGraph graph_{};
+  GivenLinks given_{};
 };
 
 }  // namespace

@@ -66,6 +66,20 @@ std::vector<std::string> blanks_of(const EdgesOptions& options) {
   return blanks;
 }
 
+void check_links(std::vector<FieldProblem>& found, const EdgesOptions& options) {
+  const LinkFiles& links = options.links;
+  check_field(found, !links.are_given() || options.edge_split.empty(), "valid-edges",
+              "instead of a split of the edges that is drawn, not beside it");
+  check_field(found, !links.are_given() || options.targets.empty(), "valid-edges",
+              "of graphs whose nodes have classes or no labels; not with targets");
+  constexpr std::array kFields = {"train-negatives", "valid-negatives", "test-negatives"};
+  const std::array are_there = {links.are_given(), !links.valid.empty(), !links.test.empty()};
+  for (std::size_t s = 0; s < kFields.size(); ++s)
+    check_field(found, links.negatives[s].empty() || are_there[s], kFields[s], "of links that are given as a file");
+  check_field(found, links.between == RepeatsBetween::kRefuse || links.are_given(), "repeats-between",
+              "of links that are given as files");
+}
+
 }  // namespace
 
 std::vector<FieldProblem> problems(const EdgesOptions& options) {
@@ -88,6 +102,7 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
   check_split(found, options.edge_split, "edge-split");
   check_field(found, options.edge_split.empty() || options.targets.empty(), "edge-split",
               "of graphs whose nodes have classes or no labels; not with targets");
+  check_links(found, options);
   check_field(found, options.split.empty() || options.split_by_time.empty(), "split-by-time",
               "instead of a split that is drawn, not beside it");
   check_field(found, options.split_by_time.empty() || has_node_times(options), "split-by-time",
@@ -162,6 +177,9 @@ std::string source_options_of(const EdgesOptions& options) {
   say("node-time-column", options.node_time_column);
   say("split-by-time", to_text(options.split_by_time));
   say("edge-split", to_text(options.edge_split));
+  say("valid-edges", options.links.valid.string());
+  say("test-edges", options.links.test.string());
+  say("repeats-between", options.links.between == RepeatsBetween::kRefuse ? "" : name_of(options.links.between));
   say("repeats", options.repeats ? name_of(*options.repeats) : "");
   return text;
 }

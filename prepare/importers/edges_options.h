@@ -1,6 +1,8 @@
 // prepare/importers/edges_options.h - which files make a graph, and how they are read.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -12,8 +14,23 @@
 #include "prepare/importers/feature_table.h"
 #include "prepare/importers/label_choice.h"
 #include "prepare/importers/raw_graph.h"
+#include "prepare/importers/repeats_between.h"
 
 namespace salient {
+
+/// Files of links to be predicted beside the edges, which are those to train on. Files as that of the edges, but for
+/// weights, times and features. Negatives: text, a pair a line, or .npy: [m, 2] pairs, [n, K] with another K other
+/// destinations of each link, in the order of the file.
+struct LinkFiles {
+  std::filesystem::path valid{}, test{};
+  std::array<std::filesystem::path, 3> negatives{};  ///< of training, validation and test
+  RepeatsBetween between = RepeatsBetween::kRefuse;
+
+  bool are_given() const { return !valid.empty() || !test.empty(); }
+  bool have_negatives() const {
+    return std::ranges::any_of(negatives, [](const std::filesystem::path& path) { return !path.empty(); });
+  }
+};
 
 /// Empty paths: not given. Files that end in .npy are arrays, edges and features in .npz a sparse matrix, all others
 /// text.
@@ -26,6 +43,7 @@ struct EdgesOptions {
   std::vector<double> split{};                      ///< three fractions instead of the three files; or
   std::vector<double> split_by_time{};              ///< likewise, of split_labelled_by_time()
   std::vector<double> edge_split{};                 ///< three fractions of the edges, of split_edges()
+  LinkFiles links{};                                ///< instead: links that are given
   std::vector<std::string> columns{};               ///< of a text file with more than two: names, or numbers from 0
   std::string weight_column{}, time_column{};       ///< of the edges, see EdgeFileOptions; likewise the next
   std::vector<std::string> edge_feature_columns{};  ///< likewise; or

@@ -14,6 +14,7 @@
 #include "prepare/importers/feature_losses.h"
 #include "prepare/importers/memory_limit.h"
 #include "prepare/importers/name_table.h"
+#include "prepare/importers/negative_sources.h"
 #include "store/data_schema.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
@@ -95,6 +96,7 @@ struct RawGraph {
   std::vector<NodeId> train{}, valid{}, test{};
   bool has_links = false;                      ///< to be predicted; then the edges are those of training alone
   std::array<std::vector<NodeId>, 3> links{};  ///< of training, validation and test: [n, 2] source and destination
+  LinkNegativeSources negatives{};             ///< of has_links, where the source has some
   std::vector<std::string> class_names{}, vocabulary{};  ///< optional
   std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
   NameTable node_names{};                                ///< optional, [V]: ids that are text

@@ -126,6 +126,10 @@ class TriplesImport {
         ++result_.repeats[triple.split];
         continue;
       }
+      if (options_.between == RepeatsBetween::kKeep) {
+        met_[kept++] = triple;
+        continue;
+      }
       ++result_.dropped[triple.split];
       if (options_.between == RepeatsBetween::kDrop) continue;
       if (refused == nullptr || std::pair(triple.split, triple.place) < std::pair(refused->split, refused->place)) {

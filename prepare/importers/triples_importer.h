@@ -7,22 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "core/enum_names.h"
 #include "core/field_problem.h"
 #include "prepare/importers/memory_limit.h"
+#include "prepare/importers/repeats_between.h"
 #include "prepare/importers/triple_file.h"
 #include "prepare/importers/typed_graph.h"
 #include "prepare/importers/typed_options.h"
 
 namespace salient {
-
-/// What is done with a triple of one split that an earlier one has: of training, validation and test in this order.
-enum class RepeatsBetween { kRefuse, kDrop };
-
-constexpr auto names_of(RepeatsBetween) {
-  return std::to_array<EnumName<RepeatsBetween>>(
-      {{RepeatsBetween::kRefuse, "refuse"}, {RepeatsBetween::kDrop, "drop"}});
-}
 
 struct TriplesOptions {
   std::filesystem::path train{}, valid{}, test{};  ///< files as read_triples() reads them; "" = a split without links

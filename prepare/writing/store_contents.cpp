@@ -45,6 +45,7 @@ StoreOrigin origin_of(const RawGraph& graph) {
   origin.original_ids = graph.original_ids;
   origin.node_names = &graph.node_names;
   origin.vocabulary = graph.vocabulary;
+  origin.negatives = &graph.negatives;
   return origin;
 }
 

@@ -14,6 +14,7 @@
 #include "prepare/writing/csr_builder.h"
 #include "prepare/writing/feature_layout.h"
 #include "prepare/writing/fp8_features.h"
+#include "prepare/writing/negative_files.h"
 #include "prepare/writing/store_contents.h"
 #include "prepare/writing/store_writer.h"
 #include "store/dataset_checks.h"
@@ -66,6 +67,7 @@ void write_all_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWr
     store.write_array(kNodeNamesArray, std::span(text), {text.size()}, &progress);
     store.write_array(kNodeNamesBeginArray, std::span(begin), {begin.size()}, &progress);
   }
+  if (origin.negatives) write_negatives(dataset, *origin.negatives, store);
   store.write_lines(kClassNamesFile, dataset.class_names);
   store.write_lines(kColumnNamesFile, dataset.column_names);
   store.write_lines(kVocabularyFile, origin.vocabulary);

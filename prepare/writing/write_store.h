@@ -56,6 +56,7 @@ struct StoreOrigin {
   std::span<const std::uint64_t> original_ids{};
   const NameTable* node_names = nullptr;  ///< null or empty = none
   std::span<const std::string> vocabulary{};
+  const LinkNegativeSources* negatives = nullptr;  ///< null = none
 };
 
 /// The same for a data set whose rows are sorted and free of repeats already, such as a generated one.
