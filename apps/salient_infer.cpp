@@ -109,12 +109,8 @@ void select_nodes_together(InferRun& run) {
 }
 
 /// Of a typed graph.
-void require_possible(const InferOptions& options, const Dataset& dataset, const ComputeDevice& device) {
-  if (!dataset.types.is_typed()) return;
-  const std::string has = dataset.name + " has node types: ";
-  if (options.exact && device.is_cuda())
-    fail(ErrorKind::kUsage, has + "--exact is then computed on CPUs alone; use --device cpu");
-  (void)options.sampled.rule(dataset.types);
+void require_possible(const InferOptions& options, const Dataset& dataset) {
+  if (dataset.types.is_typed()) (void)options.sampled.rule(dataset.types);
 }
 
 /// Device, ranks, data set and model. Collective.
@@ -140,7 +136,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                                   .features = options.match_features},
                                  open_dataset_together(session, options.data, options.machine));
   run.dataset = std::move(fitted.dataset);
-  together(*session.comm, [&] { require_possible(options, run.dataset, session.device); });
+  together(*session.comm, [&] { require_possible(options, run.dataset); });
   run.unknown_classes = std::move(fitted.unknown_classes);
   run.trained = open_trained_model(*session.comm, session.device,
                                    {options.run, options.checkpoint, trained_with, run.numerics}, run.dataset);
