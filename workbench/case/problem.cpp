@@ -279,10 +279,16 @@ double repetition_of_indices(const Problem& problem) {
   for (std::size_t b = 0; b < problem.num_buffers(); ++b) {
     const BufferSpec& buffer = problem.definition().buffers[b];
     if (buffer.fill != Fill::kIndex || problem.elements(b) == 0) continue;
-    std::vector<double> entries(static_cast<std::size_t>(std::max<std::int64_t>(1, problem.value_of(buffer.limit))));
-    for (std::size_t i = 0; i < problem.elements(b); ++i) ++entries[static_cast<std::size_t>(problem.at(b, i))];
+    std::vector<double> sorted;
+    for (std::size_t i = 0; i < problem.elements(b); ++i) sorted.push_back(problem.at(b, i));
+    std::ranges::sort(sorted);
     double squares = 0;
-    for (const double count : entries) squares += count * count;
+    for (auto first = sorted.begin(); first != sorted.end();) {
+      const auto next = std::upper_bound(first, sorted.end(), *first);
+      const auto count = static_cast<double>(next - first);
+      squares += count * count;
+      first = next;
+    }
     most = std::max(most, squares / static_cast<double>(problem.elements(b)));
   }
   return most;

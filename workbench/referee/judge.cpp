@@ -236,9 +236,8 @@ std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outp
   const double most =
       limit.empty() ? kMeanBase + c * kMeanShare : static_cast<double>(problem.value_of(limit)) * mean.chance();
   const ValuePattern values = problem.spec().pattern.values;
-  const bool has_mean = (values == ValuePattern::kZeroMean || values == ValuePattern::kSparse) &&
-                        repetition_of_indices(problem) <= kMostRepetition;
-  if (!found && has_mean && mean.value() > most)
+  const bool has_mean = values == ValuePattern::kZeroMean || values == ValuePattern::kSparse;
+  if (!found && has_mean && mean.value() > most && repetition_of_indices(problem) <= kMostRepetition)
     found = Finding{Verdict::kPrecision,
                     "root mean square of errors: " + number(mean.value()) + " x 2^-24 of the terms, at most " +
                         number(most) + ", " + place_of(problem),
