@@ -84,7 +84,11 @@ class Placement:
         free = torch.cuda.mem_get_info(self.device)[0]
         request.reserved_bytes = free // 2
         request.free_bytes += free
-        return _core.plan_placement(core, options, request)
+        decided = _core.plan_placement(core, options, request)
+        if decided[0] == "cached" and self.obstacles["cache"]:  # what was not asked for
+            request.features = "host"
+            decided = _core.plan_placement(core, options, request)
+        return decided
 
     def _request(self, order: dict[str, Any]) -> _core.PlacementRequest:
         there = self.dataset._on_device
