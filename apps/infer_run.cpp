@@ -130,7 +130,8 @@ std::optional<InferenceCounts> predict_exact_resident(const InferRun& run, const
 /// A head that reads features does so for any node, whoever owns it. Collective.
 void require_rows_for_head(const InferRun& run) {
   together(*run.session.comm, [&] {
-    if (run.trained.model->head_reads_all_layers() && run.dataset.features.data == nullptr)
+    const bool is_typed = run.dataset.types.is_typed();  // whose heads read no features
+    if (run.trained.model->head_reads_all_layers() && !is_typed && run.dataset.features.data == nullptr)
       fail(ErrorKind::kNoInput,
            "the last layer of this model reads features of all nodes, and features.npy is missing here");
   });

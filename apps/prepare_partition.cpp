@@ -18,6 +18,7 @@
 #include "core/timer.h"
 #include "prepare/partitioning/partition.h"
 #include "store/dataset.h"
+#include "store/open_store.h"
 #include "store/part_rows_file.h"
 #include "store/parts.h"
 #include "store/store_arrays.h"
@@ -27,7 +28,7 @@ namespace {
 
 Owners make_parts(const Dataset& dataset, const PartitionArguments& given) {
   if (!given.by.empty()) return read_parts(given.by, dataset.num_nodes(), given.parts);
-  if (given.method == PartitionMethod::kRanges) return range_parts(dataset.num_nodes(), given.parts);
+  if (given.method == PartitionMethod::kRanges) return range_parts(dataset, given.parts);
   return cluster_parts(dataset, given.parts);
 }
 
@@ -46,7 +47,11 @@ int run_partition(Arguments arguments) {
                  "--parts: " + std::to_string(least) + " to " + std::to_string(kMaxParts));
   const std::optional<Descriptor> lock = try_lock_folder(directory);
   if (!lock) fail(ErrorKind::kIo, directory + ": another program is writing to this data set; wait for it to end");
-  const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, given.common.threads); });
+  const Dataset dataset = open_or_advise(directory, [&] {
+    return open_store(directory, given.common.threads, FeatureFile::kNeeded, GraphKind::kAny).dataset;
+  });
+  require_option(!given.write_rows || !dataset.types.is_typed(),
+                 "--write-rows: of plain graphs alone, and this one has node types");
   require_option(!given.write_rows || dataset.features.num_rows > 0, "--write-rows: of dense feature rows alone");
   require_option(given.force || !has_parts(directory), directory + " has parts; --force replaces them");
   if (access(directory.c_str(), W_OK) != 0) fail_with_errno(directory, "write in this folder");

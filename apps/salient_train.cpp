@@ -213,7 +213,8 @@ void open_trace(const std::filesystem::path& directory, int rank) {
 
 /// The rows that this rank will read, where the store has none but those of parts.
 void check_part_rows(const DataPlan& plan, const Dataset& dataset, int rank) {
-  if (plan.residency.features != Residency::kPartitioned || dataset.features.data != nullptr) return;
+  const bool has_all = dataset.types.is_typed() || dataset.features.data != nullptr;
+  if (plan.residency.features != Residency::kPartitioned || has_all) return;
   (void)open_part_rows(dataset, open_parts(dataset), rank);
 }
 

@@ -81,7 +81,9 @@ struct TypeLayout {
   std::size_t x_columns = 0;  ///< int32 [num_values] ascending in each row
   std::size_t x = 0;          ///< feature_type [num_nodes, feature_dim], of kCsr [num_values]; from write() on
   NodeId first = 0;           ///< the id of row 0 of the type's table
-  std::size_t x_rows = 0;     ///< kDevice, dense: uint32 [num_nodes] rows of the table, which the device writes
+  std::size_t x_rows = 0;     ///< kDevice, dense: uint32 [num_nodes] rows of the table, which the device writes;
+                              ///< kCached as in BatchLayout, as is the next
+  std::size_t x_missed = 0;
 };
 
 /// The parts of a batch in its slab. Their offsets are the same on host and device, so one copy moves all. Every part
@@ -129,9 +131,11 @@ struct Batch {
   BatchLayout layout{};
   std::byte* data = nullptr;  ///< slab; device memory if is_on_device
   bool is_on_device = false;
-  std::vector<LocalId> remote{};  ///< kPartitioned: rows of x that are still missing, by the rank that has them
-  std::vector<std::size_t> remote_begin{};  ///< [ranks + 1] rank r has remote[begin[r]] .. remote[begin[r + 1]]
+  std::vector<LocalId> remote{};  ///< kPartitioned: rows of x that are still missing, by the rank that has them, and
+                                  ///< within it by table: of a plain graph one, of a typed graph x of each type
+  std::vector<std::size_t> remote_begin{};  ///< [ranks * tables + 1] where each of these lists begins
   std::int64_t num_own = 0;                 ///< kPartitioned: rows of this rank's part
+  std::int64_t num_copied = 0;              ///< kPartitioned: rows of other parts that it has, too
   double sample_seconds = 0;                ///< what preparing it cost its worker
   double gather_seconds = 0;
 

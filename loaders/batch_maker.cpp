@@ -2,17 +2,16 @@
 #include "loaders/batch_maker.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "core/error.h"
+#include "loaders/cached_rows.h"
 #include "loaders/gather_labels.h"
 #include "loaders/gather_paged_rows.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
 #include "loaders/node_set.h"
-#include "loaders/part_rows.h"
 
 namespace salient {
 
@@ -38,19 +37,21 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
       sampler_(std::move(sampler)),
       residency_(data.features),
       cached_(data.cached),
-      part_(data.part),
       row_of_(row_of),
       degrees_(degrees),
-      typed_(dataset) {
-  require((residency_ == Residency::kCached) == (cached_ != nullptr), "a cache where the features are cached");
-  require((residency_ == Residency::kPartitioned) == (part_ != nullptr), "a part where the features are partitioned");
-  require((cached_ == nullptr && part_ == nullptr) || row_of.empty(), "caches and parts know nodes by their ids");
+      typed_(dataset, data) {
   const bool is_typed = dataset.types.is_typed();
+  require((residency_ == Residency::kCached) == (cached_ != nullptr || !data.type_cached.empty()),
+          "a cache where the features are cached");
+  require((residency_ == Residency::kPartitioned) == (data.part != nullptr),
+          "a part where the features are partitioned");
+  if (data.part != nullptr) held_.emplace(*data.part);
+  require((cached_ == nullptr && !held_) || row_of.empty(), "caches and parts know nodes by their ids");
   require(residency_ == Residency::kHost || is_typed || !dataset.has_sparse_features(),
           "sparse rows are in host memory");
-  require(!is_typed || residency_ == Residency::kHost ||
-              (residency_ == Residency::kDevice && data.type_rows.size() == dataset.types.node_types.size()),
-          "rows of the types of a typed graph are in host memory, or those of each type on the device");
+  require(!is_typed || is_x_from_host(residency_) || has_one_table(dataset) ||
+              data.type_rows.size() == dataset.types.node_types.size(),
+          "rows of the types of a typed graph are those of each type");
   require(!is_typed || row_of.empty() || has_one_table(dataset), "rows of types are in the order of their nodes");
   require(residency_ == Residency::kDevice || dataset.has_sparse_features() ||
               dataset.features.row_bytes == dataset.feature_row_bytes(),
@@ -88,52 +89,11 @@ void BatchMaker::write_sparse_rows(BatchLayout& layout, std::byte* slab) const {
 
 /// @return  the end of what it wrote, in the slab
 std::size_t BatchMaker::write_missed_rows(const BatchLayout& layout, std::byte* slab) {
-  constexpr std::size_t kAhead = 32;  // prefetch distance
-  const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
-  const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
-  auto* const rows = reinterpret_cast<std::uint32_t*>(slab + layout.x_rows);
-  const auto num_cached = static_cast<std::uint32_t>(cached_->size());
-  missed_.clear();
-  for (std::size_t i = 0; i < num_nodes; ++i) {
-    if (i + kAhead < num_nodes) cached_->prefetch(nodes[i + kAhead]);
-    rows[i] = cached_->index_of(nodes[i]);
-    if (rows[i] != NodeSet::kAbsent) continue;
-    rows[i] = num_cached + static_cast<std::uint32_t>(missed_.size());
-    missed_.push_back(nodes[i]);
-  }
+  const std::span nodes(reinterpret_cast<const NodeId*>(slab + layout.nodes),
+                        static_cast<std::size_t>(layout.num_nodes));
+  find_cached_rows(*cached_, nodes, reinterpret_cast<std::uint32_t*>(slab + layout.x_rows), missed_);
   gather_rows(dataset_->features, missed_.data(), missed_.size(), slab + layout.x_missed);
   return layout.x_missed + missed_.size() * dataset_->features.row_bytes;
-}
-
-/// Lists what is missing, by the rank that has it.
-void BatchMaker::write_held_rows(Batch& batch, std::byte* slab) {
-  constexpr std::size_t kAhead = 32;  // prefetch distance
-  const auto num_nodes = static_cast<std::size_t>(batch.layout.num_nodes);
-  const auto* const nodes = reinterpret_cast<const NodeId*>(slab + batch.layout.nodes);
-  std::vector<std::size_t>& begin = batch.remote_begin;
-  begin.assign(static_cast<std::size_t>(part_->num_ranks()) + 1, 0);
-  batch.num_own = 0;
-  rows_.resize(num_nodes);
-  missed_.clear();
-  for (std::size_t i = 0; i < num_nodes; ++i) {
-    if (i + kAhead < num_nodes) part_->prefetch(nodes[i + kAhead]);
-    const std::uint32_t row = part_->held().index_of(nodes[i]);
-    const int owner = part_->owner_of(nodes[i]);
-    batch.num_own += owner == part_->rank() ? 1 : 0;
-    rows_[i] = row == NodeSet::kAbsent ? 0 : row;  // another rank's row comes over row 0 later
-    if (row != NodeSet::kAbsent) continue;
-    ++begin[static_cast<std::size_t>(owner) + 1];
-    missed_.push_back(static_cast<NodeId>(i));
-  }
-  if (missed_.size() < num_nodes) gather_features(part_->table(), rows_.data(), num_nodes, slab + batch.layout.x);
-  std::inclusive_scan(begin.begin(), begin.end(), begin.begin());
-  batch.remote.resize(missed_.size());
-  for (std::size_t k = missed_.size(); k-- > 0;) {  // from the end, so that begin[r + 1] becomes begin[r]
-    const auto owner = static_cast<std::size_t>(part_->owner_of(nodes[missed_[k]]));
-    batch.remote[--begin[owner + 1]] = static_cast<LocalId>(missed_[k]);
-  }
-  begin.erase(begin.begin());
-  begin.push_back(missed_.size());
 }
 
 /// Where the sampler writes the hops.
@@ -173,7 +133,8 @@ void BatchMaker::write_features(Batch& batch, std::byte* slab) {
   for (std::size_t h = 0; entries_.features && h < layout.hops.size(); ++h)
     gather_rows(dataset_->edge_features, hop_memory_[h].places, static_cast<std::size_t>(layout.hops[h].num_edges),
                 slab + layout.hops[h].edge_x);
-  if (!layout.types.empty() && layout.feature_dim == 0) return typed_.write_features(batch.layout, slab);
+  if (!layout.types.empty() && layout.feature_dim == 0)
+    return typed_.write_features(batch, slab, held_ ? &*held_ : nullptr);
   const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (dataset_->has_sparse_features())
@@ -182,7 +143,11 @@ void BatchMaker::write_features(Batch& batch, std::byte* slab) {
     gather_paged_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
   else if (residency_ == Residency::kHost)
     gather_features(dataset_->features, nodes, num_nodes, slab + layout.x);
-  if (residency_ == Residency::kPartitioned) write_held_rows(batch, slab);
+  if (held_) {
+    held_->start(batch);
+    held_->write(0, {nodes, num_nodes}, slab + layout.x, batch);
+    held_->finish(batch);
+  }
   if (residency_ == Residency::kCached) batch.layout.prepared_bytes = write_missed_rows(layout, slab);
 }
 

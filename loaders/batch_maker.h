@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loaders/batch.h"
+#include "loaders/held_rows.h"
 #include "loaders/residency.h"
 #include "loaders/typed_batch.h"
 #include "sampler/batch_sampler.h"
@@ -69,14 +70,13 @@ class BatchMaker {
   void list_hops(const BatchLayout& layout, std::byte* slab);
   void write_sparse_rows(BatchLayout& layout, std::byte* slab) const;
   std::size_t write_missed_rows(const BatchLayout& layout, std::byte* slab);
-  void write_held_rows(Batch& batch, std::byte* slab);
 
   const Dataset* dataset_;
   std::unique_ptr<LinkSeeds> links_;  // null: requests are of nodes
   std::unique_ptr<BatchSampler> sampler_;
   Residency residency_;
   const NodeSet* cached_;
-  const PartRows* part_;
+  std::optional<HeldRowWriter> held_;  // kPartitioned
   std::span<const NodeId> row_of_;
   Degrees degrees_;
   EntryParts entries_{};
@@ -86,7 +86,6 @@ class BatchMaker {
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
   std::vector<std::int64_t> places_;        // likewise, of the entries of all hops where the slab has none
   std::vector<NodeId> missed_;              // likewise
-  std::vector<NodeId> rows_;                // likewise
 };
 
 }  // namespace salient

@@ -32,9 +32,23 @@ constexpr auto names_of(CachePolicy) {
 std::vector<NodeId> nodes_to_cache(const CsrGraph& graph, CachePolicy policy, const SamplingPlan& plan,
                                    std::size_t count, const NodeSet* excluded = nullptr);
 
+/// What the row of each node takes, by its type.
+struct RowSizes {
+  const SlotTable& slots;                 ///< of a typed graph
+  std::span<const std::size_t> of_types;  ///< [types] bytes; 0 = no row that can be copied
+};
+
+/// The best nodes whose rows take at most `num_bytes` together: a copied row saves its bytes as often as it is met, so
+/// that its width does not matter. Likewise.
+std::vector<NodeId> nodes_to_cache(const CsrGraph& graph, CachePolicy policy, const SamplingPlan& plan,
+                                   std::size_t num_bytes, const RowSizes& sizes, const NodeSet* excluded = nullptr);
+
 /// The share of a batch's nodes that are in `cache`, found by sampling eight batches, which the run will not make.
 /// @param plan  not empty
 double share_in(const NodeSet& cache, const CsrGraph& graph, const SamplingPlan& plan);
+
+/// The same of the bytes of its nodes' rows; 1 where there are none.
+double share_in(const NodeSet& cache, const CsrGraph& graph, const SamplingPlan& plan, const RowSizes& sizes);
 
 /// The same of a batch's nodes whose rows of the graph have entries; 1 where no such node is met.
 double share_of_rows_in(const NodeSet& rows, const CsrGraph& graph, const SamplingPlan& plan);

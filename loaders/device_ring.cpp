@@ -122,7 +122,7 @@ class CudaDeviceRing final : public DeviceRing {
   /// What the device has to do with x.
   void gather(const BatchLayout& layout, std::byte* memory) const {
     if (is_x_from_host(layout.residency)) return;
-    if (!layout.types.empty()) return gather_types(layout, memory);
+    if (!layout.types.empty() && layout.feature_dim == 0) return gather_types(layout, memory);
     const bool is_cached = layout.residency == Residency::kCached;
     const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
     const RowTable missed{memory + layout.x_missed, is_cached ? num_nodes : 0, features_.row_bytes};
@@ -138,10 +138,12 @@ class CudaDeviceRing final : public DeviceRing {
       if (type.feature_dim == 0 || type.feature_layout != FeatureLayout::kDense) continue;
       const auto count = static_cast<std::size_t>(type.num_nodes);
       auto* const rows = reinterpret_cast<NodeId*>(memory + type.x_rows);
-      find_type_rows(reinterpret_cast<const NodeId*>(memory + layout.nodes),
-                     reinterpret_cast<const LocalId*>(memory + type.nodes), count, type.first, rows, stream_.get());
-      const RowTable none{memory, 0, type_features_[t].row_bytes};
-      gather_features(type_features_[t], none, rows, count, memory + type.x, stream_.get());
+      const bool is_cached = layout.residency == Residency::kCached;
+      if (!is_cached)
+        find_type_rows(reinterpret_cast<const NodeId*>(memory + layout.nodes),
+                       reinterpret_cast<const LocalId*>(memory + type.nodes), count, type.first, rows, stream_.get());
+      const RowTable missed{memory + type.x_missed, is_cached ? count : 0, type_features_[t].row_bytes};
+      gather_features(type_features_[t], missed, rows, count, memory + type.x, stream_.get());
     }
   }
 

@@ -12,7 +12,8 @@
 
 namespace salient {
 
-/// In host memory. The graph, and so the ids of nodes, are the same on all ranks.
+/// In host memory. The graph, and so the ids of nodes, are the same on all ranks. Of a typed graph the rows of each
+/// type are a table; sparse rows, and types without features, are in none.
 class PartRows {
  public:
   /// Reads the rows from the data set, and no others; without features.npy its own from their part's file, and then
@@ -35,18 +36,34 @@ class PartRows {
   /// @param bytes  the row of a node of held()
   void set_row(NodeId node, std::span<const std::byte> bytes);
 
-  const NodeSet& held() const { return held_; }  ///< nodes whose rows are in table(), by NodeSet::index_of()
-  RowTable table() const { return {rows_.data(), held_.size(), row_bytes_, fp8_scale_}; }
+  const NodeSet& held() const { return held_; }  ///< nodes whose rows are here
+
+  std::size_t num_tables() const { return tables_.size(); }
+  RowTable table(std::size_t t = 0) const { return tables_[t].rows; }
+  /// Where a node's row is in its table, or NodeSet::kAbsent. @param node  whose rows are in table t
+  std::uint32_t row_of(std::size_t t, NodeId node) const {
+    const std::uint32_t index = held_.index_of(node);
+    return index == NodeSet::kAbsent ? index : index - tables_[t].first_held;
+  }
+  /// The end of each table's nodes in a list that goes table by table: [tables]
+  std::vector<std::size_t> ends_of_tables(std::span<const NodeId> nodes) const;
 
  private:
-  void read_rows(const Dataset& dataset, std::span<const NodeId> held);
+  /// Nodes of one table have ids below `end_node`; those that are held have numbers from `first_held` on.
+  struct Table {
+    RowTable rows{};
+    RowTable source{};  // the data set's
+    std::uint64_t first_node = 0, end_node = 0;
+    std::uint32_t first_held = 0;
+  };
+  void lay_out_tables(const Dataset& dataset, std::span<const NodeId> held);
+  void read_rows(std::span<const NodeId> held);
   void read_own_rows(const Dataset& dataset);
 
   Parts parts_;
   int rank_;
   NodeSet held_{0, {}};
-  std::size_t row_bytes_;
-  float fp8_scale_;
+  std::vector<Table> tables_{};
   UnsetHugeVector<std::byte> rows_;
   std::vector<NodeId> missing_;
 };

@@ -21,7 +21,7 @@ class PartRows;
 enum class Residency : std::uint8_t {
   kHost,         ///< host memory: a worker writes x into the slab
   kDevice,       ///< GPU memory: the GPU gathers x from `nodes` after the copy; x crosses no bus. Of a typed graph
-                 ///< the rows of all types that are dense; a worker writes the sparse ones
+                 ///< the rows of all types that are dense, here and below; a worker writes the sparse ones
   kCached,       ///< host memory, some rows in GPU memory too: a worker writes the others, the GPU assembles x
   kSharded,      ///< GPU memory, a part of the rows on each GPU of the host; to batches the same as kDevice
   kPartitioned,  ///< host memory of all ranks together: a worker writes the rows that its rank holds, the other ranks
@@ -62,8 +62,9 @@ constexpr auto names_of(GraphResidency) {
 /// Of both parts of a data set. The default is a CPU's.
 struct DataResidency {
   Residency features = Residency::kHost;
-  std::size_t cached_rows = 0;  ///< kCached: rows copied to the GPU; otherwise copies of rows of other ranks
-  CachePolicy cache_policy = CachePolicy::kVip;  ///< of cached_rows and graph_entries: which
+  std::size_t cached_rows = 0;   ///< kCached: rows copied to the GPU; otherwise copies of rows of other ranks
+  std::size_t cached_bytes = 0;  ///< of a typed graph instead, whose rows differ in width: what they take
+  CachePolicy cache_policy = CachePolicy::kVip;  ///< of cached rows and graph_entries: which
   GraphResidency graph = GraphResidency::kHost;
   std::optional<std::size_t> graph_entries{};  ///< kDevice: how many of them are in GPU memory, the others in pinned
                                                ///< host memory, which the GPU reads; none = the whole graph is there
@@ -73,12 +74,13 @@ struct DataResidency {
 
 /// What a loader reads in GPU memory instead of the data set's arrays in host memory. Borrows; the default is nothing.
 struct ResidentView {
-  Residency features = Residency::kHost;  ///< of sharded rows kDevice: batches see no difference
-  RowTable device_rows{};                 ///< kDevice: all rows; kCached: those of `cached`, by NodeSet::index_of()
-  std::span<const RowTable> type_rows{};  ///< kDevice of a typed graph: [types] instead; empty where rows are not dense
-  const NodeSet* cached = nullptr;        ///< kCached: nodes whose rows are in GPU memory
-  const PartRows* part = nullptr;         ///< kPartitioned: rows in this rank's host memory
-  const DeviceGraph* graph = nullptr;     ///< null: the host samples
+  Residency features = Residency::kHost;   ///< of sharded rows kDevice: batches see no difference
+  RowTable device_rows{};                  ///< kDevice: all rows; kCached: those of `cached`, by NodeSet::index_of()
+  std::span<const RowTable> type_rows{};   ///< of a typed graph: [types] instead; empty where rows are not dense
+  const NodeSet* cached = nullptr;         ///< kCached: nodes whose rows are in GPU memory
+  std::span<const NodeSet> type_cached{};  ///< of a typed graph instead: [types] rows of each type's table
+  const PartRows* part = nullptr;          ///< kPartitioned: rows in this rank's host memory
+  const DeviceGraph* graph = nullptr;      ///< null: the host samples
 };
 
 }  // namespace salient

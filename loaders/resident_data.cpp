@@ -52,6 +52,25 @@ std::unique_ptr<FeatureCache> make_cache(const Dataset& dataset, const DataResid
   return cache;
 }
 
+/// The same of a typed graph.
+std::unique_ptr<TypeCaches> make_type_caches(const Dataset& dataset, const DataResidency& residency,
+                                             const SamplingPlan& plan) {
+  const Timer timer;
+  const CachePolicy policy = policy_for(plan, residency);
+  const std::vector<std::size_t> row_bytes = dense_row_bytes(dataset);
+  const RowSizes sizes{*dataset.slots, row_bytes};
+  const std::vector<NodeId> nodes = nodes_to_cache(dataset.graph, policy, plan, residency.cached_bytes, sizes);
+  auto caches = std::make_unique<TypeCaches>(dataset, nodes);
+  std::string line =
+      "cached rows of each type chosen by " + name_of(policy) + " in " + fixed(timer.seconds(), 1) + " s";
+  if (!plan.is_empty()) {
+    const NodeSet set(dataset.num_nodes(), nodes);
+    line += ", with " + percent(share_in(set, dataset.graph, plan, sizes)) + " of the bytes of a batch's rows";
+  }
+  log_info(line);
+  return caches;
+}
+
 /// Copies of the rows in other GPUs' parts that this rank's batches are expected to meet most.
 std::unique_ptr<NearCopies> make_copies(const Dataset& dataset, const DataResidency& residency,
                                         const SamplingPlan& plan, const Shards& shards) {
@@ -75,6 +94,16 @@ std::string shares_text(const Dataset& dataset, const SamplingPlan& plan, const 
          " in its part";
 }
 
+/// Rows of other parts to copy.
+std::vector<NodeId> rows_of_others(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
+                                   const NodeSet& own) {
+  if (!dataset.types.is_typed())
+    return nodes_to_cache(dataset.graph, residency.cache_policy, plan, residency.cached_rows, &own);
+  const std::vector<std::size_t> row_bytes = dense_row_bytes(dataset);
+  return nodes_to_cache(dataset.graph, residency.cache_policy, plan, residency.cached_bytes,
+                        RowSizes{*dataset.slots, row_bytes}, &own);
+}
+
 /// The rows of this rank's part, and copies of the other rows that its batches are expected to meet most.
 std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
                                     const RankOfRun& rank) {
@@ -86,8 +115,7 @@ std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency&
     dealt = seeds_of_rank(plan.seeds, parts.owner, parts.num_parts, rank.rank, rank.num_ranks);
     of_rank.seeds = dealt;
   }
-  const std::vector<NodeId> copied =
-      nodes_to_cache(dataset.graph, residency.cache_policy, of_rank, residency.cached_rows, &own);
+  const std::vector<NodeId> copied = rows_of_others(dataset, residency, of_rank, own);
   auto part = std::make_unique<PartRows>(dataset, std::move(parts), rank.rank, copied);
   log_info("feature rows on rank " + std::to_string(rank.rank) + ": " + std::to_string(own.size()) + " of its part, " +
            std::to_string(copied.size()) + " copies of others" + shares_text(dataset, of_rank, part->held(), own));
@@ -116,29 +144,38 @@ std::unique_ptr<DeviceGraph> make_graph(const Dataset& dataset, const DataReside
 }  // namespace
 
 ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
-                           std::unique_ptr<Shards> shards, const RankOfRun& rank)
+                           std::vector<std::unique_ptr<Shards>> shards, const RankOfRun& rank)
     : shards_(std::move(shards)) {
-  require((residency.features == Residency::kSharded) == (shards_ != nullptr), "shards where features are sharded");
   const bool is_typed = dataset.types.is_typed();
+  const std::size_t num_tables = is_typed ? dataset.type_features.size() : 1;
+  require(shards_.size() == (residency.features == Residency::kSharded ? num_tables : 0),
+          "shards where features are sharded");
   if (residency.features == Residency::kDevice && !is_typed) features_.emplace(dataset.features);
-  if (residency.features == Residency::kDevice && is_typed) {
-    for (const FeatureTable& table : dataset.type_features) {
-      const bool is_dense = table.rows.row_bytes > 0;
-      if (is_dense) type_features_.emplace_back(table.rows);
-      type_rows_.push_back(is_dense ? type_features_.back().table() : RowTable{});
-    }
-  }
-  if (residency.features == Residency::kCached) cache_ = make_cache(dataset, residency, plan);
-  if (shards_ && residency.cached_rows > 0) near_ = make_copies(dataset, residency, plan, *shards_);
+  if (is_typed && is_on_gpus(residency.features)) put_types_on_device(dataset);
+  if (residency.features == Residency::kCached && !is_typed) cache_ = make_cache(dataset, residency, plan);
+  if (residency.features == Residency::kCached && is_typed) type_caches_ = make_type_caches(dataset, residency, plan);
+  if (!is_typed && !shards_.empty() && residency.cached_rows > 0)
+    near_ = make_copies(dataset, residency, plan, *shards_.front());
   if (residency.features == Residency::kPartitioned) part_ = make_part(dataset, residency, plan, rank);
   if (residency.graph == GraphResidency::kDevice) graph_ = make_graph(dataset, residency, plan);
 }
 
+/// The dense rows of all types: of shards that have them, or copies.
+void ResidentData::put_types_on_device(const Dataset& dataset) {
+  for (std::size_t t = 0; t < dataset.type_features.size(); ++t) {
+    const RowTable& rows = dataset.type_features[t].rows;
+    if (!shards_.empty())
+      type_rows_.push_back(shards_[t] ? shards_[t]->table() : RowTable{});
+    else
+      type_rows_.push_back(rows.row_bytes > 0 ? type_features_.emplace_back(rows).table() : RowTable{});
+  }
+}
+
 ResidentView ResidentData::view() const {
   ResidentView view{.graph = graph_.get()};
-  if (features_ || shards_) {
+  if (features_ || (type_rows_.empty() && !shards_.empty())) {
     view.features = Residency::kDevice;
-    view.device_rows = shards_ ? shards_->table() : features_->table();
+    view.device_rows = features_ ? features_->table() : shards_.front()->table();
     if (near_) view.device_rows.near = near_->rows();
   }
   if (!type_rows_.empty()) {
@@ -149,6 +186,11 @@ ResidentView ResidentData::view() const {
     view.features = Residency::kCached;
     view.device_rows = cache_->table();
     view.cached = &cache_->nodes();
+  }
+  if (type_caches_) {
+    view.features = Residency::kCached;
+    view.type_rows = type_caches_->tables();
+    view.type_cached = type_caches_->rows();
   }
   if (part_) {
     view.features = Residency::kPartitioned;

@@ -12,6 +12,7 @@
 #include "loaders/part_rows.h"
 #include "loaders/residency.h"
 #include "loaders/shards.h"
+#include "loaders/type_caches.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -32,11 +33,12 @@ class ResidentData {
   ///
   /// @param dataset  outlives this.
   /// @param plan     of the batches that will be made, for a cache.
-  /// @param shards   joined and written by all ranks, with room for the copies; of kSharded features alone.
+  /// @param shards   of kSharded features alone, joined and written by all ranks: one, with room for the copies, or of
+  ///                 a typed graph [types], null where the rows of a type are not dense
   /// @param rank     for kPartitioned
   /// @throws as DeviceFeatures, DeviceGraph and open_parts(); Error{kUsage} for other than a part per rank
   ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan = {},
-               std::unique_ptr<Shards> shards = nullptr, const RankOfRun& rank = {});
+               std::vector<std::unique_ptr<Shards>> shards = {}, const RankOfRun& rank = {});
 
   /// Of kPartitioned, to bring the rows that are missing(); else null.
   PartRows* part() { return part_.get(); }
@@ -45,11 +47,14 @@ class ResidentData {
   ResidentView view() const;
 
  private:
+  void put_types_on_device(const Dataset& dataset);
+
   std::optional<DeviceFeatures> features_;
   std::vector<DeviceFeatures> type_features_{};  ///< of a typed graph, those that are dense
   std::vector<RowTable> type_rows_{};            ///< [types] of a typed graph
   std::unique_ptr<FeatureCache> cache_;
-  std::unique_ptr<Shards> shards_;
+  std::unique_ptr<TypeCaches> type_caches_;
+  std::vector<std::unique_ptr<Shards>> shards_;
   std::unique_ptr<NearCopies> near_;  ///< null: all sharded rows are read where they are
   std::unique_ptr<PartRows> part_;
   std::unique_ptr<DeviceGraph> graph_;

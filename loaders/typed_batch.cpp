@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "loaders/cached_rows.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
 
@@ -34,7 +35,12 @@ void place_dense(BatchLayout& layout, TypeLayout& type) {
 
 /// Whether the device writes x of the type.
 bool is_gathered_on_device(const BatchLayout& layout, const TypeLayout& type) {
-  return layout.residency == Residency::kDevice && type.feature_layout == FeatureLayout::kDense;
+  return !is_x_from_host(layout.residency) && type.feature_layout == FeatureLayout::kDense;
+}
+
+/// Whether the copy moves those of its rows that the device lacks.
+bool has_missed_rows(const BatchLayout& layout, const TypeLayout& type) {
+  return layout.residency == Residency::kCached && is_gathered_on_device(layout, type);
 }
 
 /// Behind all that the copy moves: what the device writes.
@@ -42,7 +48,7 @@ void place_device_parts(BatchLayout& layout) {
   layout.x = layout.prepared_bytes = layout.bytes;
   for (TypeLayout& type : layout.types) {
     if (type.feature_dim == 0 || !is_gathered_on_device(layout, type)) continue;
-    type.x_rows = layout.add(bytes_of(type.num_nodes, sizeof(NodeId)));
+    if (!has_missed_rows(layout, type)) type.x_rows = layout.add(bytes_of(type.num_nodes, sizeof(NodeId)));
     place_dense(layout, type);
   }
 }
@@ -56,8 +62,8 @@ bool has_one_table(const Dataset& dataset) {
 
 void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& layout) {
   const bool is_one_table = has_one_table(dataset);
-  require(layout.residency == Residency::kHost || (layout.residency == Residency::kDevice && !is_one_table),
-          "features of a typed graph are in host memory, or those of each type on the device");
+  require(layout.residency == Residency::kHost || layout.residency == Residency::kDevice || !is_one_table,
+          "rows of one table are in host memory or in a GPU's");
   if (!is_one_table) layout.feature_dim = 0;
   layout.feature_layout = FeatureLayout::kDense;
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
@@ -80,8 +86,13 @@ void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& lay
   const std::size_t begin_of_features = layout.bytes;  // from there write_features() places them anew
   for (std::size_t t = 0; t < layout.types.size(); ++t) {
     TypeLayout& type = layout.types[t];
-    if (type.feature_dim == 0 || is_gathered_on_device(layout, type)) continue;
-    if (type.feature_layout == FeatureLayout::kDense) {
+    if (type.feature_dim == 0) continue;
+    if (has_missed_rows(layout, type)) {
+      type.x_rows = layout.add(bytes_of(type.num_nodes, sizeof(NodeId)));
+      type.x_missed = layout.add(bytes_of(type.num_nodes, dataset.type_features[t].rows.row_bytes));
+    } else if (is_gathered_on_device(layout, type)) {
+      continue;
+    } else if (type.feature_layout == FeatureLayout::kDense) {
       place_dense(layout, type);
     } else {
       type.x_begin = layout.add(bytes_of(type.num_nodes + 1));
@@ -89,8 +100,9 @@ void lay_out_types(const MfgShape& mfg, const Dataset& dataset, BatchLayout& lay
     }
   }
   if (is_one_table) {
+    const std::size_t without_x = layout.bytes;
     layout.x = layout.add(bytes_of(layout.num_nodes, dataset.gathered_row_bytes()));
-    layout.prepared_bytes = layout.bytes;
+    layout.prepared_bytes = is_x_from_host(layout.residency) ? layout.bytes : without_x;
     return;
   }
   place_device_parts(layout);
@@ -119,23 +131,43 @@ void TypedBatchWriter::write_sparse(const SparseRowTable& table, BatchLayout& la
                       .value_bytes = size_of(type.feature_type)});
 }
 
-void TypedBatchWriter::write_features(BatchLayout& layout, std::byte* slab) {
+/// Where each row is, and those that the cache lacks.
+void TypedBatchWriter::write_missed(const RowTable& table, const NodeSet& cached, BatchLayout& layout, TypeLayout& type,
+                                    std::byte* slab) {
+  type.x_rows = layout.add(bytes_of(type.num_nodes, sizeof(NodeId)));
+  find_cached_rows(cached, rows_, reinterpret_cast<std::uint32_t*>(slab + type.x_rows), missed_);
+  type.x_missed = layout.add(missed_.size() * table.row_bytes);
+  gather_rows(table, missed_.data(), missed_.size(), slab + type.x_missed);
+}
+
+void TypedBatchWriter::write_features(Batch& batch, std::byte* slab, HeldRowWriter* held) {
+  BatchLayout& layout = batch.layout;
   const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
   layout.bytes = layout.x;
+  if (held != nullptr) held->start(batch);
   for (std::size_t t = 0; t < layout.types.size(); ++t) {
     TypeLayout& type = layout.types[t];
-    if (type.feature_dim == 0 || is_gathered_on_device(layout, type)) continue;
+    const bool is_cached = has_missed_rows(layout, type);
+    if (type.feature_dim == 0 || (is_gathered_on_device(layout, type) && !is_cached)) continue;
     const FeatureTable& table = dataset_->type_features[t];
+    const bool is_sparse = type.feature_layout == FeatureLayout::kCsr;
+    const NodeId first = held != nullptr && !is_sparse ? 0 : type.first;  // parts know nodes by their ids
     const auto* const numbers = reinterpret_cast<const LocalId*>(slab + type.nodes);
     rows_.resize(static_cast<std::size_t>(type.num_nodes));
-    std::transform(numbers, numbers + type.num_nodes, rows_.begin(), [&](LocalId i) { return nodes[i] - type.first; });
-    if (type.feature_layout == FeatureLayout::kCsr) {
+    std::transform(numbers, numbers + type.num_nodes, rows_.begin(), [&](LocalId i) { return nodes[i] - first; });
+    if (is_sparse) {
       write_sparse(table.sparse, layout, type, slab);
+    } else if (is_cached) {
+      write_missed(table.rows, cached_[t], layout, type, slab);
     } else {
       place_dense(layout, type);
-      gather_features(table.rows, rows_.data(), rows_.size(), slab + type.x);
+      if (held != nullptr)
+        held->write(t, rows_, slab + type.x, batch);
+      else
+        gather_features(table.rows, rows_.data(), rows_.size(), slab + type.x);
     }
   }
+  if (held != nullptr) held->finish(batch);
   place_device_parts(layout);
 }
 

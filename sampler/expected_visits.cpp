@@ -74,7 +74,18 @@ class RowAdder {
   std::int64_t waiting_units_ = 0;
 };
 
-/// Row v, each entry with `fanout` times its share of the weights; heavy ones are kept less often than that, and the
+/// Calls take(row, fanout) for the row of node v, of a typed graph for each of its slots.
+template <class Take>
+void for_each_row(const CsrGraph& graph, const SamplingRule& rule, std::size_t hop, std::size_t v, const Take& take) {
+  if (graph.slots == nullptr) return take(v, rule.fanouts[hop]);
+  const SlotTable& slots = *graph.slots;
+  const auto node = static_cast<NodeId>(v);
+  const std::size_t type = slots.type_of(node);
+  for (std::uint32_t k = 0; k < slots.num_slots[type]; ++k)
+    take(static_cast<std::size_t>(slots.row_of(type, node, k)), rule.fanout_of(slots.relation_of(type, k), hop));
+}
+
+/// Row `v`, each entry with `fanout` times its share of the weights; heavy ones are kept less often than that, and the
 /// others more.
 void add_by_weight(const CsrGraph& graph, std::size_t v, int fanout, double met, RowAdder& adder) {
   const std::span<const NodeId> row = graph.row(v);
@@ -104,19 +115,18 @@ std::vector<float> expected_visits(const CsrGraph& graph, const SamplingPlan& pl
     });
   };
   read_units();
-  for (const int fanout : plan.rule.fanouts) {
+  for (std::size_t hop = 0; hop < plan.rule.fanouts.size(); ++hop) {
     oneapi::tbb::parallel_for(Range(0, num_nodes, kGrain), [&](const Range& range) {
       RowAdder adder(units);
       for (std::size_t v = range.begin(); v < range.end(); ++v) {
         if (met[v] == 0) continue;
-        const std::uint32_t degree = graph.degree(static_cast<NodeId>(v));
-        if (degree == 0) continue;
-        if (plan.rule.draw == Draw::kWeighted) {
-          add_by_weight(graph, v, fanout, double{met[v]}, adder);
-          continue;
-        }
-        const std::int64_t added = units_of(keep_chance(degree, fanout, plan.rule.draw) * double{met[v]});
-        if (added > 0) adder.add(graph.row(static_cast<NodeId>(v)), added);
+        for_each_row(graph, plan.rule, hop, v, [&](std::size_t row, int fanout) {
+          const std::uint32_t degree = graph.degree(row);
+          if (degree == 0 || fanout == 0) return;
+          if (plan.rule.draw == Draw::kWeighted) return add_by_weight(graph, row, fanout, double{met[v]}, adder);
+          const std::int64_t added = units_of(keep_chance(degree, fanout, plan.rule.draw) * double{met[v]});
+          if (added > 0) adder.add(graph.row(row), added);
+        });
       }
     });
     read_units();

@@ -32,6 +32,7 @@ struct SamplingPlan {
 /// A node is met first with p(v) = batch_size / |seeds|, or 0; then at each hop by any node u that has been met so far,
 /// seeds included, with the chance q(u) that u's draw keeps the entry:
 ///   1 - p(v)  becomes  (1 - p(v)) * product over the rows u that contain v of (1 - q(u) p(u))
+/// Of a typed graph the rows of u are its slots, each with its relation's fanout.
 /// @param plan    not empty.
 /// @return        [V] in [0, 1]
 /// Determinism:   equal results for any number of threads: logarithms are summed in whole units.

@@ -162,8 +162,8 @@ void require_kind(GraphKind kind, const GraphSchema& types, const std::string& d
   if (!types.is_typed() || kind != GraphKind::kPlain) return;
   fail(ErrorKind::kBadData, dataset + ": a typed graph, of " + std::to_string(types.node_types.size()) +
                                 " node types and " + std::to_string(types.relations.size()) +
-                                " relations; it can be described, verified, trained on and predicted, and nothing else "
-                                "yet");
+                                " relations; it can be described, verified, partitioned, trained on and predicted, and "
+                                "nothing else yet");
 }
 
 OpenedStore open_store(const fs::path& directory, int num_threads, FeatureFile needed, GraphKind kind) {

@@ -179,9 +179,14 @@ std::string parts_text(const Dataset& dataset, const Parts& parts) {
   std::vector<std::uint64_t> nodes(static_cast<std::size_t>(parts.num_parts));
   for (const std::uint16_t part : parts.owner) ++nodes[part];
   std::uint64_t cut = 0;
-  for (std::size_t v = 0; v < dataset.num_nodes(); ++v)
+  const SlotTable* const slots = dataset.graph.slots;
+  std::size_t type = 0;
+  for (std::size_t row = 0; row < dataset.graph.num_rows(); ++row) {
+    while (slots != nullptr && row >= slots->slot_begin[type + 1]) ++type;
+    const std::size_t v = slots == nullptr ? row : slots->node_of_row(type, row);
     cut += static_cast<std::uint64_t>(
-        std::ranges::count_if(dataset.graph.row(v), [&](NodeId u) { return parts.owner[u] != parts.owner[v]; }));
+        std::ranges::count_if(dataset.graph.row(row), [&](NodeId u) { return parts.owner[u] != parts.owner[v]; }));
+  }
   const double share = static_cast<double>(cut) / static_cast<double>(std::max<EdgeOffset>(1, dataset.num_edges()));
   return "parts           " + std::to_string(parts.num_parts) + " by " + printable(parts.method) + ": " +
          range_of(nodes) + " nodes, of which " + range_of(counts_of(parts, dataset.train)) + " to train\n" +

@@ -7,6 +7,7 @@
 #include "core/growth.h"
 #include "loaders/batch_maker.h"
 #include "loaders/device_graph.h"
+#include "loaders/typed_batch.h"
 
 namespace salient {
 namespace {
@@ -15,10 +16,10 @@ constexpr int kProbes = 3;
 
 void take_larger(std::int64_t& bytes, std::int64_t other) { bytes = std::max(bytes, other); }
 
-/// Sparse rows come from the host; of typed graphs those of each type may be on the GPU.
+/// Sparse rows come from the host; of typed graphs the dense ones of each type may be elsewhere.
 bool may_be_in(const Dataset& dataset, Residency features) {
   if (features == Residency::kHost) return true;
-  return dataset.types.is_typed() ? features == Residency::kDevice : !dataset.has_sparse_features();
+  return dataset.types.is_typed() ? !has_one_table(dataset) : !dataset.has_sparse_features();
 }
 
 void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset,

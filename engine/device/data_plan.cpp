@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/number_text.h"
+#include "engine/device/plan_shares.h"
 #include "engine/device/typed_data.h"
 #include "loaders/batch_loader.h"
 #include "loaders/device_graph.h"
@@ -52,8 +53,6 @@ bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& resi
          (request.graph && residency.features != Residency::kCached);
 }
 
-std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int64_t>(dataset.feature_bytes()); }
-
 /// Why the host samples, whatever fits; "" = the GPU can.
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
   if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
@@ -82,20 +81,6 @@ bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, 
          request.graph.value_or(residency.graph) == residency.graph;
 }
 
-/// "12 %"
-std::string percent(std::size_t part, std::size_t whole) {
-  return fixed(100 * static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(1, whole)), 0) + " %";
-}
-
-std::string cached_share(const DataPlan& plan, const Dataset& dataset) {
-  return percent(plan.residency.cached_rows, dataset.num_nodes());
-}
-
-/// "50 % of its entries"
-std::string graph_share(const DataPlan& plan, const Dataset& dataset) {
-  return percent(*plan.residency.graph_entries, dataset.graph.indices.size()) + " of its entries";
-}
-
 void add_line(DataPlan& plan, MemoryLine line) {
   plan.host_bytes += line.host_bytes;
   plan.device_bytes += line.device_bytes;
@@ -110,10 +95,11 @@ bool is_all_on_device(const DataResidency& residency) {
 void add_features(DataPlan& plan, const Dataset& dataset, int num_shards) {
   const std::int64_t on_device = device_feature_bytes(dataset);
   if (plan.residency.features == Residency::kDevice)
-    add_line(plan, {on_device < feature_bytes(dataset) ? "dense features" : "features", 0, on_device});
+    add_line(plan, {on_device < static_cast<std::int64_t>(dataset.feature_bytes()) ? "dense features" : "features", 0,
+                    on_device});
   if (plan.residency.features == Residency::kSharded)
     add_line(plan, {"features, one of " + std::to_string(num_shards) + " parts", 0,
-                    static_cast<std::int64_t>(shard_bytes(dataset.feature_bytes(), num_shards))});
+                    shard_feature_bytes(dataset, num_shards)});
 }
 
 void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs) {
@@ -159,13 +145,21 @@ void add_part_of_graph(DataPlan& plan, const Dataset& dataset, const ResidencyRe
 
 /// As many rows as there is memory for.
 void add_cache(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
+  const double bytes = bytes_for(request.cache_bytes, plan);
   const std::size_t row_bytes = std::max<std::size_t>(1, dataset.features.row_bytes);
-  const double rows = bytes_for(request.cache_bytes, plan) / static_cast<double>(row_bytes);
-  plan.residency.cache_policy = request.cache_policy;
-  plan.residency.cached_rows = static_cast<std::size_t>(std::min(rows, static_cast<double>(dataset.num_nodes())));
-  add_line(plan, {"cache of " + cached_share(plan, dataset) + " of the feature rows",
-                  node_set_bytes(dataset.num_nodes()) + bytes_to_choose(request.cache_policy, dataset.num_nodes()),
-                  static_cast<std::int64_t>(plan.residency.cached_rows * dataset.features.row_bytes)});
+  const double rows = std::min(bytes / static_cast<double>(row_bytes), static_cast<double>(dataset.num_nodes()));
+  DataResidency& residency = plan.residency;
+  residency.cache_policy = request.cache_policy;
+  if (dataset.types.is_typed())
+    residency.cached_bytes =
+        static_cast<std::size_t>(std::min(bytes, static_cast<double>(device_feature_bytes(dataset))));
+  else
+    residency.cached_rows = static_cast<std::size_t>(rows);
+  add_line(plan,
+           {"cache of " + cached_share(plan, dataset) + " of the " + (dataset.types.is_typed() ? "dense " : "") +
+                "feature rows",
+            node_set_bytes(dataset.num_nodes()) + bytes_to_choose(request.cache_policy, dataset.num_nodes()),
+            static_cast<std::int64_t>(residency.cached_bytes + residency.cached_rows * dataset.features.row_bytes)});
 }
 
 /// Likewise of the rows that other GPUs have, and the set of them.
@@ -202,6 +196,20 @@ void add_part(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& re
                   0});
 }
 
+/// The same where rows differ in width.
+void add_part_of_types(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
+  const auto all = static_cast<std::size_t>(device_feature_bytes(dataset));
+  const std::size_t mean = all / static_cast<std::size_t>(request.num_ranks);
+  const std::size_t copied = request.cache_bytes > 0 ? static_cast<std::size_t>(request.cache_bytes) : mean / 10;
+  plan.residency.cache_policy = request.cache_policy;
+  plan.residency.cached_bytes = std::min(copied, all - mean);
+  const std::size_t own = request.part_bytes > 0 ? request.part_bytes : mean;
+  add_line(plan, {"dense rows of a part, and copies of others",
+                  static_cast<std::int64_t>(std::min(all, own + plan.residency.cached_bytes)) +
+                      node_set_bytes(dataset.num_nodes()) + bytes_to_choose(request.cache_policy, dataset.num_nodes()),
+                  0});
+}
+
 DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& request, const Dataset& dataset,
                    const RunNeeds& needs, const FreeMemory& free) {
   DataPlan plan{.residency = residency, .sampling = needs.sampling, .available = free};
@@ -221,8 +229,10 @@ DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& reque
   for (const MemoryLine& line : needs.others) add_line(plan, line);
   if (residency.graph_entries) add_part_of_graph(plan, dataset, request);
   if (residency.features == Residency::kCached) add_cache(plan, dataset, request);
-  if (residency.features == Residency::kSharded && request.num_shards > 1) add_near_copies(plan, dataset, request);
-  if (residency.features == Residency::kPartitioned) add_part(plan, dataset, request);
+  const bool may_be_near = residency.features == Residency::kSharded && !dataset.types.is_typed();
+  if (may_be_near && request.num_shards > 1) add_near_copies(plan, dataset, request);
+  if (residency.features == Residency::kPartitioned)
+    (dataset.types.is_typed() ? add_part_of_types : add_part)(plan, dataset, request);
   return plan;
 }
 
@@ -234,14 +244,12 @@ bool is_good(const DataPlan& plan, const ResidencyRequest& request, const Datase
         static_cast<double>(*entries) >= kLeastGraphShare * static_cast<double>(dataset.num_edges());
     if (plan.host_bytes > plan.available.host_bytes || (request.graph_bytes == 0 && !is_worth_it)) return false;
   }
-  return plan.residency.features != Residency::kCached || request.features ||
-         static_cast<double>(plan.residency.cached_rows) >=
-             kLeastCachedShare * static_cast<double>(dataset.num_nodes());
-}
-
-std::string in_column(const std::string& text) {
-  constexpr std::size_t kWidth = 11;
-  return std::string(kWidth - std::min(kWidth, text.size()), ' ') + text;
+  if (plan.residency.features != Residency::kCached || request.features) return true;
+  const bool is_typed = dataset.types.is_typed();
+  const auto cached = static_cast<double>(is_typed ? plan.residency.cached_bytes : plan.residency.cached_rows);
+  const auto all =
+      static_cast<double>(is_typed ? device_feature_bytes(dataset) : static_cast<std::int64_t>(dataset.num_nodes()));
+  return cached >= kLeastCachedShare * all;
 }
 
 }  // namespace
@@ -288,48 +296,6 @@ DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const 
     if (is_good(plan, request, dataset)) break;
   }
   return plan;
-}
-
-std::string to_text(const DataPlan& plan) {
-  std::string text;
-  const bool has_gpu = plan.available.device_bytes.has_value();
-  const auto amount = [](std::int64_t bytes) {  // "0.00 GB" would say nothing
-    return bytes < 100'000'000 ? fixed(static_cast<double>(bytes) * 1e-6, 1) + " MB" : gigabytes(bytes);
-  };
-  const auto add_row = [&](const std::string& what, const std::string& host, const std::string& device) {
-    std::string row = what;
-    row.resize(std::max<std::size_t>(row.size(), 42), ' ');
-    text += (text.empty() ? "" : "\n") + row + in_column(host) + (has_gpu ? in_column(device) : "");
-  };
-  add_row("memory plan", "host", "GPU");
-  for (const MemoryLine& line : plan.lines)
-    add_row("  " + line.what, amount(line.host_bytes), amount(line.device_bytes));
-  add_row("  sum (the data set is a file mapping)", amount(plan.host_bytes), amount(plan.device_bytes));
-  add_row("  available now", amount(plan.available.host_bytes), amount(plan.available.device_bytes.value_or(0)));
-  return text;
-}
-
-std::string summary_of(const DataPlan& plan, const Dataset& dataset) {
-  const bool is_cached = plan.residency.features == Residency::kCached;
-  const bool is_sharded = plan.residency.features == Residency::kSharded;
-  const bool is_in_part =  // of a typed graph
-      plan.residency.features == Residency::kDevice && device_feature_bytes(dataset) < feature_bytes(dataset);
-  const bool is_sparse = dataset.has_sparse_features() && !dataset.types.is_typed();
-  return std::string(is_sparse ? "sparse " : "") + "features (" + gigabytes(feature_bytes(dataset)) +
-         (is_in_part ? ", dense ones " + gigabytes(device_feature_bytes(dataset)) : "") + ") in " +
-         (is_in_part ? "host memory, dense ones in " : "") +
-         (is_sharded                                           ? "the memory of all GPUs of the host, "
-          : plan.residency.features == Residency::kDevice      ? "GPU memory, "
-          : plan.residency.features == Residency::kPartitioned ? "the host memory of all ranks, "
-                                                               : "host memory, ") +
-         (is_cached ? cached_share(plan, dataset) + " of them on the GPU too, " : "") +
-         (is_sharded && plan.residency.cached_rows > 0 ? "copies of " + cached_share(plan, dataset) + " on each, "
-                                                       : "") +
-         "sampling on the " + (plan.residency.graph == GraphResidency::kDevice ? "GPU" : "host") + " (graph " +
-         gigabytes(dataset.graph.num_bytes()) +
-         (plan.residency.graph_entries ? ", " + graph_share(plan, dataset) + " in GPU memory" : "") +
-         "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +
-         gigabytes(plan.available.device_bytes.value_or(0)) + " free on the GPU";
 }
 
 void check(const DataPlan& plan) {

@@ -22,9 +22,10 @@ struct ResidencyRequest {
                                  ///< tenth of a part
   std::int64_t graph_bytes = 0;  ///< GPU memory for the graph; 0: for all of it, or what the rest of the run leaves
   CachePolicy cache_policy = CachePolicy::kVip;
-  int num_shards = 1;         ///< GPUs that can hold a part of the rows each and read all; of one nothing is gained
-  int num_ranks = 1;          ///< that share the rows of kPartitioned
-  std::size_t part_size = 0;  ///< nodes of this rank's part of them; 0: a mean one
+  int num_shards = 1;          ///< GPUs that can hold a part of the rows each and read all; of one nothing is gained
+  int num_ranks = 1;           ///< that share the rows of kPartitioned
+  std::size_t part_size = 0;   ///< nodes of this rank's part of them; 0: a mean one
+  std::size_t part_bytes = 0;  ///< of a typed graph instead: what its dense rows take
 };
 
 struct MemoryLine {
@@ -85,9 +86,9 @@ struct DataPlan {
 /// Partitioned features only where they are asked for; with and without a GPU.
 /// Sparse features are always on the host, and so is a graph whose rows are in the order of times, unless draws are by
 /// time.
-/// Of a typed graph the dense rows of all types and the graph go to the GPU as a whole, or not at all.
+/// Of a typed graph "rows" are the dense ones of all types; the graph goes to the GPU as a whole, or not at all.
 /// @throws Error{kNoDevice} for a request that needs a GPU where there is none; Error{kUsage} for sparse features
-///         and graphs that are wanted elsewhere, for parts of those of typed graphs, and for fewer graph_bytes than
+///         and graphs that are wanted elsewhere, for parts of typed graphs, and for fewer graph_bytes than
 ///         the whole graph takes and than the bounds of its rows in tiers do
 DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free);

@@ -66,7 +66,7 @@ void fetch_missing_rows(PartRows& part, Communicator& comm) {
     for (std::size_t rank = 0; rank < num_ranks; ++rank) {
       answers[rank].clear();
       for (const NodeId node : piece_of(wanted[rank], first, at_once)) {
-        const std::byte* const row = part.table().data + part.held().index_of(node) * row_bytes;
+        const std::byte* const row = part.table().data + part.row_of(0, node) * row_bytes;
         answers[rank].insert(answers[rank].end(), row, row + row_bytes);
       }
       rows[rank].resize(piece_of(asked[rank], first, at_once).size() * row_bytes);

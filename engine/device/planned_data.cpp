@@ -18,7 +18,9 @@
 #include "engine/device/gpu_links.h"
 #include "engine/device/missing_rows.h"
 #include "engine/device/rank_parts.h"
+#include "engine/device/typed_data.h"
 #include "loaders/device_upload.h"
+#include "loaders/type_caches.h"
 
 namespace salient {
 namespace {
@@ -48,8 +50,18 @@ std::unique_ptr<Shards> make_shards(const RankPlace& place, RowTable table, std:
   return shards;
 }
 
-std::size_t own_part_size(const Parts& parts, int rank) {
-  return static_cast<std::size_t>(std::ranges::count(parts.owner, rank));
+/// What this rank has of the parts.
+void add_own_part(ResidencyRequest& request, const Dataset& dataset, const Parts& parts, int rank) {
+  if (!dataset.types.is_typed()) {
+    request.part_size = static_cast<std::size_t>(std::ranges::count(parts.owner, rank));
+    return;
+  }
+  const std::vector<std::size_t> row_bytes = dense_row_bytes(dataset);
+  const std::vector<std::uint64_t>& begin = dataset.slots->node_begin;
+  for (std::size_t t = 0; t < row_bytes.size(); ++t) {
+    const auto owners = parts.owner.subspan(begin[t], begin[t + 1] - begin[t]);
+    request.part_bytes += row_bytes[t] * static_cast<std::size_t>(std::ranges::count(owners, rank));
+  }
 }
 
 }  // namespace
@@ -98,9 +110,10 @@ DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Datas
     log_warning("rows of other GPUs are slow to read: " + reach.slow_link);
   const std::string& why_not = is_asked_for || !reach.obstacle.empty() ? reach.obstacle : reach.slow_link;
   const FreeMemory free = free_memory(place.device, place.launch.ranks_on_host);
-  const bool may_be_in_parts = !dataset.has_sparse_features() && !dataset.types.is_typed();  // else it is refused below
+  const bool may_be_in_parts =  // else it is refused below
+      dataset.types.is_typed() ? device_feature_bytes(dataset) > 0 : !dataset.has_sparse_features();
   if (request.features == Residency::kPartitioned && may_be_in_parts)
-    request.part_size = own_part_size(parts_with_rows(dataset, place.comm), place.comm.rank());
+    add_own_part(request, dataset, parts_with_rows(dataset, place.comm), place.comm.rank());
   DataPlan plan = plan_on_all_ranks(place.comm, request, dataset, find_needs, free, why_not);
   if (place.device.is_cuda()) log_info(summary_of(plan, dataset));
   return plan;
@@ -108,8 +121,12 @@ DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Datas
 
 ResidentData make_resident(const RankPlace& place, const Dataset& dataset, const DataPlan& plan,
                            const RowWriter& rows) {
-  std::unique_ptr<Shards> shards;
-  if (is_sharded(plan)) shards = make_shards(place, dataset.features, plan.residency.cached_rows, rows);
+  std::vector<std::unique_ptr<Shards>> shards;
+  if (is_sharded(plan) && !dataset.types.is_typed())
+    shards.push_back(make_shards(place, dataset.features, plan.residency.cached_rows, rows));
+  if (is_sharded(plan))
+    for (const FeatureTable& table : dataset.type_features)  // of a typed graph
+      shards.push_back(table.rows.row_bytes > 0 ? make_shards(place, table.rows, 0, nullptr) : nullptr);
   ResidentData data;
   together(place.comm, [&] {
     data =

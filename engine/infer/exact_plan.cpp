@@ -268,7 +268,6 @@ ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset
   std::optional<MemoryOfPlan> memory;
   std::size_t place = 0;
   const bool on_gpu = ranks.device.is_cuda();
-  require(!on_gpu || !dataset.types.is_typed(), "typed graphs are computed exactly on CPUs");
   together(ranks.comm, [&] {
     const NodeRows rows(dataset.graph);
     lay_out(plan, ranks, dataset, rows.graph(), targets, options);

@@ -127,7 +127,11 @@ struct PartitionedBatches::Impl {
     const auto remote = static_cast<std::int64_t>(batch.remote.size());
     totals.own_rows += batch.num_own;
     totals.remote_rows += remote;
-    totals.copied_rows += batch.layout.num_nodes - batch.num_own - remote;
+    totals.copied_rows += batch.num_copied;
+    const std::size_t num_tables = part.num_tables();
+    for (std::size_t list = 0; list + 1 < batch.remote_begin.size(); ++list)
+      totals.remote_bytes += static_cast<std::int64_t>((batch.remote_begin[list + 1] - batch.remote_begin[list]) *
+                                                       part.table(list % num_tables).row_bytes);
   }
 
   const PartRows& part;
@@ -162,7 +166,7 @@ LoaderStats PartitionedBatches::stats() const {
   stats.own_rows = impl_->totals.own_rows;
   stats.copied_rows = impl_->totals.copied_rows;
   stats.remote_rows = impl_->totals.remote_rows;
-  stats.remote_bytes = impl_->totals.remote_rows * static_cast<std::int64_t>(impl_->part.table().row_bytes);
+  stats.remote_bytes = impl_->totals.remote_bytes;
   stats.exchange_seconds = impl_->exchange.waited_seconds();
   if (impl_->ring) stats.transfer_seconds = impl_->ring->transfer_seconds();
   return stats;

@@ -21,8 +21,21 @@ namespace {
 using Range = oneapi::tbb::blocked_range<std::size_t>;
 constexpr std::size_t kBlock = 1 << 10;  // rows that a thread copies at a time
 
-std::size_t num_remote(const Batch* batch, std::size_t rank) {
-  return batch == nullptr ? 0 : batch->remote_begin[rank + 1] - batch->remote_begin[rank];
+/// Rows of x that come from a rank, of one table or of all.
+std::span<const LocalId> remote_of(const Batch& batch, std::size_t first_list, std::size_t num_lists) {
+  const std::size_t begin = batch.remote_begin[first_list], end = batch.remote_begin[first_list + num_lists];
+  return std::span(batch.remote).subspan(begin, end - begin);
+}
+
+std::size_t num_remote(const Batch* batch, std::size_t rank, std::size_t num_tables) {
+  return batch == nullptr ? 0 : remote_of(*batch, rank * num_tables, num_tables).size();
+}
+
+/// The node of a row of x of a table.
+NodeId node_of(const Batch& batch, std::size_t table, LocalId row) {
+  const BatchLayout& layout = batch.layout;
+  if (!layout.types.empty()) row = batch.at<const LocalId>(layout.types[table].nodes)[row];
+  return batch.at<const NodeId>(layout.nodes)[row];
 }
 
 /// Of a message of ids: those behind the number.
@@ -81,7 +94,7 @@ void RowExchange::open(const Batch& first) {
   waited_seconds_ = 0;
   Flight& flight = flight_of(0);
   for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
-    flight.ids_out[rank].assign(1, static_cast<NodeId>(num_remote(&first, rank)));
+    flight.ids_out[rank].assign(1, static_cast<NodeId>(num_remote(&first, rank, part_.num_tables())));
     flight.ids_in[rank].resize(1);
   }
   flight.ids = comm_.transfer(to_send(flight.ids_out), to_receive(flight.ids_in));
@@ -91,81 +104,112 @@ void RowExchange::open(const Batch& first) {
 
 void RowExchange::ask(std::size_t index, const Batch& batch, const Batch* next) {
   Flight& flight = flight_of(index);
-  const auto* const nodes = batch.at<const NodeId>(batch.layout.nodes);
+  const std::size_t num_tables = part_.num_tables();
   for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
     std::vector<NodeId>& ids = flight.ids_out[rank];
-    ids.assign(1, static_cast<NodeId>(num_remote(next, rank)));
-    for (std::size_t k = batch.remote_begin[rank]; k < batch.remote_begin[rank + 1]; ++k)
-      ids.push_back(nodes[batch.remote[k]]);
+    ids.assign(1, static_cast<NodeId>(num_remote(next, rank, num_tables)));
+    for (std::size_t t = 0; t < num_tables; ++t)
+      for (const LocalId row : remote_of(batch, rank * num_tables + t, 1)) ids.push_back(node_of(batch, t, row));
     flight.ids_in[rank].resize(1 + num_wanted_[rank]);
   }
   flight.ids = comm_.transfer(to_send(flight.ids_out), to_receive(flight.ids_in));
 }
 
 /// @param rows  [ids] of the table's width
-void RowExchange::gather_held(std::span<const NodeId> ids, std::byte* rows) {
+void RowExchange::gather_held(std::size_t table, std::span<const NodeId> ids, std::byte* rows) {
   constexpr std::size_t kAhead = 32;  // prefetch distance
-  const RowTable table = part_.table();
+  const RowTable from = part_.table(table);
   threads_->in_blocks(ids.size(), [&](std::size_t begin, std::size_t end) {
     std::array<NodeId, kBlock> row_of{};
     for (std::size_t k = begin; k < end; ++k) {
       if (k + kAhead < end) part_.held().prefetch(ids[k + kAhead]);
-      row_of[k - begin] = part_.held().index_of(ids[k]);
+      row_of[k - begin] = part_.row_of(table, ids[k]);
       require(row_of[k - begin] != NodeSet::kAbsent, "ranks ask for rows of this part");
     }
-    gather_rows(table, row_of.data(), end - begin, rows + begin * table.row_bytes);
+    gather_rows(from, row_of.data(), end - begin, rows + begin * from.row_bytes);
   });
 }
 
 /// @return [ranks] the rows that each of them asked for; none for this one
 std::vector<std::span<const std::byte>> RowExchange::gather_answers(Flight& flight) {
-  const RowTable table = part_.table();
-  std::size_t num_rows = 0;
-  for (const std::vector<NodeId>& message : flight.ids_in) num_rows += ids_of(message).size();
-  std::byte* next = flight.rows_out.reserve(num_rows * table.row_bytes);
+  std::vector<std::size_t> num_bytes;
+  const auto for_each_table = [&](std::span<const NodeId> ids, const auto& visit) {
+    std::size_t begin = 0, at = 0;
+    const std::vector<std::size_t> ends = part_.ends_of_tables(ids);
+    for (std::size_t t = 0; t < ends.size(); begin = ends[t++]) {
+      visit(t, ids.subspan(begin, ends[t] - begin), at);
+      at += (ends[t] - begin) * part_.table(t).row_bytes;
+    }
+    return at;
+  };
+  std::size_t all_bytes = 0;
+  for (const std::vector<NodeId>& message : flight.ids_in)
+    all_bytes += num_bytes.emplace_back(for_each_table(ids_of(message), [](auto...) {}));
+  std::byte* next = flight.rows_out.reserve(all_bytes);
   std::vector<std::span<const std::byte>> answers;
   for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
-    const std::span<const NodeId> ids = ids_of(flight.ids_in[rank]);
-    std::byte* const rows = next;
-    gather_held(ids, rows);
-    answers.emplace_back(rows, ids.size() * table.row_bytes);
-    next += ids.size() * table.row_bytes;
+    for_each_table(ids_of(flight.ids_in[rank]),
+                   [&](std::size_t t, std::span<const NodeId> ids, std::size_t at) { gather_held(t, ids, next + at); });
+    answers.emplace_back(next, num_bytes[rank]);
+    next += num_bytes[rank];
   }
   return answers;
+}
+
+std::size_t RowExchange::bytes_from(const Batch& batch, std::size_t rank) const {
+  std::size_t bytes = 0;
+  for (std::size_t t = 0; t < part_.num_tables(); ++t)
+    bytes += remote_of(batch, rank * part_.num_tables() + t, 1).size() * part_.table(t).row_bytes;
+  return bytes;
 }
 
 void RowExchange::answer(std::size_t index, const Batch& batch) {
   Flight& flight = flight_of(index);
   wait(flight.ids);
   const std::vector<std::span<const std::byte>> out = gather_answers(flight);
-  const std::size_t row_bytes = part_.table().row_bytes;
-  std::byte* const rows = flight.rows_in.reserve(batch.remote.size() * row_bytes);
+  std::size_t all_bytes = 0;
+  for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) all_bytes += bytes_from(batch, rank);
+  std::byte* rows = flight.rows_in.reserve(all_bytes);
   std::vector<std::span<std::byte>> in;
   for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
-    in.emplace_back(rows + batch.remote_begin[rank] * row_bytes, num_remote(&batch, rank) * row_bytes);
+    in.emplace_back(rows, bytes_from(batch, rank));
+    rows += in.back().size();
     num_wanted_[rank] = flight.ids_in[rank][0];
   }
   flight.rows = comm_.rows().transfer(out, in);
 }
 
+/// @param rows   of x of the table   @param bytes  of them, as they are stored
+void RowExchange::place(const Batch& batch, std::size_t table, std::span<const LocalId> rows, const std::byte* bytes) {
+  if (rows.empty()) return;
+  RowTable from = part_.table(table);
+  from.data = bytes;
+  from.num_rows = rows.size();
+  const BatchLayout& layout = batch.layout;
+  std::byte* const x = batch.data + (layout.types.empty() ? layout.x : layout.types[table].x);
+  const std::size_t x_row_bytes = from.row_bytes * (from.fp8_scale == 0 ? 1 : size_of(FeatureType::kF16));
+  threads_->in_blocks(rows.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      const auto row = static_cast<NodeId>(k);
+      std::byte* const out = x + static_cast<std::size_t>(rows[k]) * x_row_bytes;
+      if (from.fp8_scale == 0)
+        std::memcpy(out, from.data + k * from.row_bytes, from.row_bytes);
+      else
+        gather_features(from, &row, 1, out);
+    }
+  });
+}
+
 void RowExchange::take(std::size_t index, const Batch& batch) {
   Flight& flight = flight_of(index);
   wait(flight.rows);
-  RowTable rows = part_.table();
-  rows.data = flight.rows_in.data();
-  rows.num_rows = batch.remote.size();
-  const std::size_t x_row_bytes =
-      static_cast<std::size_t>(batch.layout.feature_dim) * size_of(batch.layout.feature_type);
-  threads_->in_blocks(batch.remote.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) {
-      const auto row = static_cast<NodeId>(k);
-      std::byte* const out = batch.data + batch.layout.x + static_cast<std::size_t>(batch.remote[k]) * x_row_bytes;
-      if (rows.fp8_scale == 0)
-        std::memcpy(out, rows.data + k * rows.row_bytes, rows.row_bytes);
-      else
-        gather_features(rows, &row, 1, out);
-    }
-  });
+  const std::byte* bytes = flight.rows_in.data();
+  for (std::size_t list = 0; list + 1 < batch.remote_begin.size(); ++list) {
+    const std::size_t table = list % part_.num_tables();
+    const std::span<const LocalId> rows = remote_of(batch, list, 1);
+    place(batch, table, rows, bytes);
+    bytes += rows.size() * part_.table(table).row_bytes;
+  }
 }
 
 void RowExchange::drain() {

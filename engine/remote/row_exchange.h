@@ -52,7 +52,9 @@ class RowExchange {
   struct Threads;
   Flight& flight_of(std::size_t index) { return (*flights_)[index % kExchangeDepth]; }
   std::vector<std::span<const std::byte>> gather_answers(Flight& flight);
-  void gather_held(std::span<const NodeId> ids, std::byte* rows);
+  void gather_held(std::size_t table, std::span<const NodeId> ids, std::byte* rows);
+  std::size_t bytes_from(const Batch& batch, std::size_t rank) const;
+  void place(const Batch& batch, std::size_t table, std::span<const LocalId> rows, const std::byte* bytes);
   void wait(std::unique_ptr<Transfer>& transfer);
 
   const PartRows& part_;

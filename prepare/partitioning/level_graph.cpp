@@ -38,6 +38,21 @@ std::vector<std::size_t> sort_by_group(std::span<const NodeId> group, std::size_
   return begin;
 }
 
+/// Of a typed graph a node's slots lie side by side, so that they are one row; and rows of features differ.
+void add_types(const Dataset& dataset, LevelGraph& graph) {
+  constexpr std::size_t kBytesOfAWeight = 64;
+  const SlotTable& slots = *dataset.slots;
+  graph.own_begin.reserve(dataset.num_nodes() + 1);
+  for (std::size_t t = 0; t < slots.num_types(); ++t)
+    for (std::uint64_t i = 0; i < slots.num_nodes_of(t); ++i) {
+      graph.own_begin.push_back(dataset.graph.indptr[slots.slot_begin[t] + i * slots.num_slots[t]]);
+      graph.weight[slots.node_begin[t] + i][0] +=
+          static_cast<std::uint32_t>(dataset.type_features[t].rows.row_bytes / kBytesOfAWeight);
+    }
+  graph.own_begin.push_back(dataset.graph.indptr.back());
+  graph.begin = graph.own_begin;
+}
+
 }  // namespace
 
 WeightSum total_weight(const LevelGraph& graph) {
@@ -49,6 +64,7 @@ WeightSum total_weight(const LevelGraph& graph) {
 LevelGraph finest_level(const Dataset& dataset) {
   LevelGraph graph{.begin = dataset.graph.indptr, .other = dataset.graph.indices};
   graph.weight.assign(dataset.num_nodes(), {1, 0, 0});
+  if (dataset.slots != nullptr) add_types(dataset, graph);
   for (const NodeId node : dataset.train) graph.weight[node][1] = 1;
   for (const std::span<const NodeId> set : {dataset.valid, dataset.test})
     for (const NodeId node : set) graph.weight[node][2] = 1;

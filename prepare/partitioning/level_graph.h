@@ -12,7 +12,7 @@
 
 namespace salient {
 
-/// What parts balance: nodes, training nodes, validation and test nodes.
+/// What parts balance: nodes, of a typed graph by their rows of features; training nodes, validation and test nodes.
 inline constexpr std::size_t kNumWeights = 3;
 using NodeWeight = std::array<std::uint32_t, kNumWeights>;
 using WeightSum = std::array<std::uint64_t, kNumWeights>;

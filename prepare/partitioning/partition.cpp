@@ -2,6 +2,7 @@
 #include "prepare/partitioning/partition.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "core/error.h"
@@ -74,6 +75,14 @@ Owners range_parts(std::size_t num_nodes, int num_parts) {
   Owners owner(num_nodes);
   for (std::size_t v = 0; v < num_nodes; ++v)
     owner[v] = static_cast<std::uint16_t>(v * static_cast<std::size_t>(num_parts) / num_nodes);
+  return owner;
+}
+
+Owners range_parts(const Dataset& dataset, int num_parts) {
+  if (dataset.slots == nullptr) return range_parts(dataset.num_nodes(), num_parts);
+  Owners owner;
+  for (std::size_t t = 0; t < dataset.slots->num_types(); ++t)
+    std::ranges::copy(range_parts(dataset.slots->num_nodes_of(t), num_parts), std::back_inserter(owner));
   return owner;
 }
 

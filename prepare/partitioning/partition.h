@@ -28,8 +28,12 @@ using Owners = std::vector<std::uint16_t>;
 /// Node v belongs to part v * num_parts / V.
 Owners range_parts(std::size_t num_nodes, int num_parts);
 
-/// Parts with few entries between them. Each has at most 3 % more than its share of all nodes, of the training nodes,
-/// and of the validation and test nodes, where a node more or less is not already more than that.
+/// The same of a data set's nodes, of a typed graph of those of each type.
+Owners range_parts(const Dataset& dataset, int num_parts);
+
+/// Parts with few entries between them, of all relations. In a typed graph a node counts by its row: as one, and one
+/// more for each 64 bytes of dense features. Each part has at most 3 % more than its share of all nodes, of the
+/// training nodes, and of the validation and test nodes, where a node more or less is not already more than that.
 ///
 /// Cost:      some ten passes over the graph on one core; memory beside the graph: 40 bytes per node, and the first
 ///            coarser graph.

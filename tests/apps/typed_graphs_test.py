@@ -88,6 +88,16 @@ class TypedGraphs(programs.ProgramTest):
     def refused(self, code, *words, program="salient-train", args=()):
         self.assert_one_error(run(program, *args), code, *words)
 
+    def write_pairs(self, num_src, num_dst):
+        path = self.work / "pairs.csv"
+        path.write_text("".join(f"{v},{v % num_dst}\n" for v in range(num_src)))
+        return path
+
+    def write_labels(self, count):
+        path = self.work / "labels_of_a.csv"
+        path.write_text("".join(f"{v},{v % 2}\n" for v in range(count)))
+        return path
+
     def losses(self, name):
         return [epoch["loss"] for epoch in self.metrics(name)]
 
@@ -291,10 +301,47 @@ class TypedGraphs(programs.ProgramTest):
                 self.assertAlmostEqual(one, two, 4)
         self.refused(2, "mag or igbh", args=["--dataset", "synthetic:mag:2", "--out", self.work / "no", *SMALL])
 
+    def test_rows_in_parts_train_and_predict_the_same(self):
+        """The rows of each type are spread over the ranks, and seeds may be dealt to their owners."""
+        if not PROGRAMS.launch:
+            self.skipTest("no mpirun")
+        batch = ["--global-batch-size", 48, "--cache-gb", 1e-7]  # copies of some papers
+        for ranks, method in ((2, "cluster"), (3, "ranges")):
+            run("salient-prepare", "partition", self.store, "--parts", ranks, "--method", method, "--force", expect=0)
+            self.assertIn(f"parts           {ranks} by {method}", run("salient-prepare", "describe", self.store).stdout)
+            run("salient-prepare", "verify", self.store, expect=0)
+            self.train("host", *batch[:2], "--features", "host", ranks=ranks)
+            self.train("parts", *batch, "--features", "partitioned", ranks=ranks)
+            host, parts = self.metrics("host"), self.metrics("parts")
+            for key in ("loss", "valid_accuracy", "nodes", "edges"):
+                self.assertEqual([m[key] for m in host], [m[key] for m in parts], key)
+            self.assertEqual(self.weights("host"), self.weights("parts"))
+            self.assertTrue(all(m["remote_rows"] > 0 for m in parts))
+            self.train("dealt", *batch, "--features", "partitioned", "--deal", "owner", ranks=ranks)
+            for one, other in zip(self.losses("host"), self.losses("dealt"), strict=True):
+                self.assertAlmostEqual(one, other, 3)
+            for how in (["--fanout", "5,5"], ["--exact"]):
+                found = []
+                for features in ("host", "partitioned"):
+                    out = self.work / f"logits-{features}"
+                    shutil.rmtree(out, ignore_errors=True)
+                    run("salient-infer", "--run", self.work / "parts", "--nodes", "all", "--features", features, *how,
+                        "--out", out, *programs.QUIET, ranks=ranks, expect=0)
+                    found.append((out / "logits.npy").read_bytes())
+                self.assertEqual(*found)
+        self.refused(2, "--write-rows", "node types", program="salient-prepare",
+                     args=["partition", self.store, "--parts", 2, "--write-rows", "--force"])
+
     def test_what_is_not_for_typed_graphs_is_refused(self):
         base = ["--dataset", self.store, "--out", self.work / "no", *SMALL]
         self.refused(2, "sage is a model of plain graphs", "rgcn, rsage, rgat", args=base)
-        self.refused(2, "partitioned", "node types", args=[*base, "--model", "rgcn", "--features", "partitioned"])
+        learned = self.work / "learned"
+        run("salient-prepare", "typed", "--nodes", "a=count:30", "--nodes", "b=count:10", "--edges",
+            f"a:to:b={self.write_pairs(30, 10)}", "--labels", f"a={self.write_labels(30)}", "--split", "0.5,0.25,0.25",
+            "--out", learned, "--progress", "none", expect=0)
+        self.refused(2, "partitioned feature rows were asked for", "are sparse, or learned",
+                     args=["--dataset", learned, "--out", self.work / "no", *SMALL, "--model", "rgcn", "--features",
+                           "partitioned"])
         plain = PROGRAMS.generate(self.work / "plain", nodes=200)
         self.refused(2, "rgcn is a model of typed graphs", "sage",
                      args=["--dataset", plain, "--model", "rgcn", "--out", self.work / "no", *SMALL])

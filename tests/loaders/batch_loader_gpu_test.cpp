@@ -143,8 +143,9 @@ TEST_F(BatchLoaderOnDevice, RowsInPartsGiveTheSameBatches) {
                             count * dataset.features.row_bytes, cudaMemcpyHostToDevice));
     }
     all.front().swap(all.back());
-    const ResidentData data(dataset, {.features = Residency::kSharded, .cached_rows = num_copies}, {},
-                            std::move(all.front()));
+    std::vector<std::unique_ptr<Shards>> own;
+    own.push_back(std::move(all.front()));
+    const ResidentData data(dataset, {.features = Residency::kSharded, .cached_rows = num_copies}, {}, std::move(own));
     ASSERT_EQ(data.view().device_rows.near.words != nullptr, num_shards > 1);
     all.clear();  // the parts live on in the mappings
     LoaderOptions chosen = options(2, 4);

@@ -108,5 +108,55 @@ TEST(NodesToCache, WithoutAPlanAreTheMostConnected) {
     EXPECT_EQ(nodes_to_cache(dataset.graph, policy, {}, 100), most_connected_nodes(dataset.graph, 100));
 }
 
+/// Two types: nodes 0 to 99 with rows of 8 bytes, 100 to 149 with rows of 32, 150 to 179 without.
+SlotTable three_types() {
+  SlotTable slots;
+  const std::uint16_t of_first[] = {0, 1}, of_second[] = {2}, of_third[] = {3};
+  slots.append(100, of_first);
+  slots.append(50, of_second);
+  slots.append(30, of_third);
+  return slots;
+}
+
+TEST(NodesToCache, OfTypesTakeTheMostVisitedThatHaveRoom) {
+  const SlotTable slots = three_types();
+  std::mt19937 random(5);
+  std::vector<EdgeOffset> indptr{0};
+  std::vector<NodeId> indices;
+  for (std::uint64_t row = 0; row < slots.num_rows(); ++row) {
+    for (auto k = random() % 6; k > 0; --k) indices.push_back(static_cast<NodeId>(random() % 180));
+    indptr.push_back(static_cast<EdgeOffset>(indices.size()));
+  }
+  const CsrGraph graph{indptr, indices, &slots};
+  std::vector<NodeId> seeds(100);
+  std::iota(seeds.begin(), seeds.end(), 0U);
+  const SamplingPlan plan{.rule = {.fanouts = {2, 2}, .relation_fanouts = {{2, 1}, {0, 3}, {1, 0}, {2, 2}}},
+                          .seeds = seeds,
+                          .batch_size = 7};
+  const std::vector<float> visits = expected_visits(graph, plan);
+  const std::size_t bytes[] = {8, 32, 0};
+  const RowSizes sizes{slots, bytes};
+  const NodeSet excluded(180, std::vector<NodeId>{0, 1, 2, 120});
+  const auto cost = [&](NodeId v) { return excluded.index_of(v) == NodeSet::kAbsent ? bytes[slots.type_of(v)] : 0; };
+  for (const std::size_t room : {0U, 7U, 100U, 1000U, 2000U, 5000U}) {
+    std::vector<NodeId> sorted(180), expected;
+    std::iota(sorted.begin(), sorted.end(), 0U);
+    std::ranges::stable_sort(sorted, std::greater(), [&](NodeId v) { return visits[v]; });
+    std::size_t left = room;
+    float last = 2;  // of the first that had no room: others that are met as often may have
+    for (const NodeId v : sorted) {
+      if (cost(v) == 0 || visits[v] < last * (last <= 1 ? 1 : 0)) continue;
+      if (cost(v) > left) {
+        last = visits[v];
+        continue;
+      }
+      left -= cost(v);
+      expected.push_back(v);
+    }
+    std::ranges::sort(expected);
+    EXPECT_EQ(nodes_to_cache(graph, CachePolicy::kVip, plan, room, sizes, &excluded), expected) << room;
+  }
+}
+
 }  // namespace
 }  // namespace salient

@@ -1,5 +1,6 @@
 // tests/loaders/typed_batches_gpu_test.cpp - typed batches on the GPU hold the bytes of the host's, wherever graph and
 // features are. A case that differs says what, and the next one follows.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "loaders/batch_maker.h"
 #include "loaders/host_slab.h"
 #include "loaders/resident_data.h"
+#include "loaders/shards.h"
 #include "prepare/writing/write_typed_store.h"
 #include "store/open_store.h"
 #include "store/synthetic_typed.h"
@@ -82,7 +84,29 @@ class HostBatches {
   HostSlab slab_;
 };
 
+/// The rows of each dense type in a part of one GPU's, as if others had more.
+std::vector<std::unique_ptr<Shards>> shards_of(const Dataset& dataset) {
+  std::vector<std::unique_ptr<Shards>> shards;
+  for (const FeatureTable& table : dataset.type_features) {
+    if (table.rows.row_bytes == 0) {
+      shards.push_back(nullptr);
+      continue;
+    }
+    Shards& of_type =
+        *shards.emplace_back(std::make_unique<Shards>(make_device_shard_memory(), table.rows, /*shard=*/0, 1));
+    std::vector<Descriptor> parts;
+    parts.emplace_back(::fcntl(of_type.descriptor().get(), F_DUPFD_CLOEXEC, 0));
+    of_type.join(parts);
+    cuda_check(cudaMemcpy(const_cast<std::byte*>(of_type.table().data), table.rows.data,
+                          table.rows.num_rows * table.rows.row_bytes, cudaMemcpyHostToDevice));
+  }
+  return shards;
+}
+
 constexpr DataResidency kPlacements[] = {{},
+                                         {.features = Residency::kCached, .cached_bytes = 300},
+                                         {.features = Residency::kCached, .graph = GraphResidency::kDevice},
+                                         {.features = Residency::kSharded},
                                          {.features = Residency::kDevice},
                                          {.graph = GraphResidency::kDevice},
                                          {.features = Residency::kDevice, .graph = GraphResidency::kDevice}};
@@ -92,7 +116,9 @@ std::string difference_of_epoch(const Dataset& dataset, const SamplingRule& rule
                                 const std::vector<BatchRequest>& requests, int num_workers) {
   const CudaStream stream;
   HostBatches host(dataset, rule);
-  const ResidentData data(dataset, residency);
+  const bool is_sharded = residency.features == Residency::kSharded;
+  const ResidentData data(dataset, residency, {},
+                          is_sharded ? shards_of(dataset) : std::vector<std::unique_ptr<Shards>>());
   BatchLoader loader(dataset, {.rule = rule, .num_workers = num_workers, .to_device = true, .data = data.view()});
   loader.start(requests);
   for (const BatchRequest& request : requests) {
@@ -114,7 +140,7 @@ void expect_host_batches(const Dataset& dataset, const SamplingRule& rule, const
                          const std::string& name) {
   const auto has_dense = std::ranges::any_of(dataset.type_features, [](const auto& t) { return t.rows.row_bytes > 0; });
   for (const DataResidency& residency : kPlacements) {
-    if (residency.features == Residency::kDevice && !has_dense) continue;
+    if (residency.features != Residency::kHost && !has_dense) continue;
     for (const int num_workers : {0, 3}) {
       std::string difference;
       try {

@@ -85,6 +85,25 @@ void expect_types(const Batch& batch, const Dataset& dataset, const Mfg& mfg) {
   }
 }
 
+/// x of a type from the rows of its cache and those that the worker wrote: what the device does.
+std::vector<std::byte> assembled(const Batch& batch, const TypeLayout& type, const RowTable& table,
+                                 std::span<const NodeId> cached) {
+  const auto count = static_cast<std::size_t>(type.num_nodes);
+  RowTable missed = table;
+  missed.data = batch.data + type.x_missed;
+  std::vector<std::byte> x(count * static_cast<std::size_t>(type.feature_dim) * size_of(type.feature_type));
+  const std::vector<std::uint32_t> rows = part<std::uint32_t>(batch, type.x_rows, count);
+  NodeId num_missed = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_cached = rows[i] < cached.size();
+    EXPECT_TRUE(is_cached || rows[i] == cached.size() + num_missed);
+    const NodeId row = is_cached ? cached[rows[i]] : num_missed++;
+    gather_features_reference(is_cached ? table : missed, &row, 1, x.data() + i * (x.size() / count));
+  }
+  EXPECT_LE(type.x_missed + num_missed * table.row_bytes, batch.layout.prepared_bytes);
+  return x;
+}
+
 void expect_hop(const Batch& batch, const Dataset& dataset, const MfgHop& hop, std::size_t h,
                 std::span<const NodeId> nodes) {
   const HopLayout& layout = batch.layout.hops[h];
@@ -228,6 +247,43 @@ TEST(TypedBatches, OfAPlainGraphHaveNoPartMore) {
   BatchMaker(dataset, {{5, 3}}).sample({{1, 0, 0}, dataset.train.first(20)}, batch);
   EXPECT_TRUE(batch.layout.types.empty());
   EXPECT_TRUE(batch.layout.typed_hops.empty());
+}
+
+TEST(TypedBatches, OfCachedRowsHaveTheOthersOfEachType) {
+  for (std::uint32_t seed = 0; seed < kNumSchemas; ++seed) {
+    const Scratch scratch;
+    const Dataset dataset = stored(scratch, test::random_typed_graph(seed), std::nullopt, seed % 2 == 0);
+    const SamplingRule rule = random_rule(dataset, seed);
+    const BatchRequest request{.key = {seed, 1, 0}, .seeds = dataset.train};
+    std::vector<std::vector<NodeId>> members;
+    std::vector<NodeSet> sets;
+    std::vector<RowTable> tables;  // the device's, which the maker does not read
+    for (std::size_t t = 0; t < dataset.slots->num_types(); ++t) {
+      std::vector<NodeId>& some = members.emplace_back();
+      for (NodeId row = 0; row < dataset.slots->num_nodes_of(t); ++row)
+        if (row * 7919 % 5 < seed % 6) some.push_back(row);
+      sets.emplace_back(dataset.slots->num_nodes_of(t), some);
+      tables.push_back(dataset.type_features[t].rows);
+    }
+    BatchMaker host(dataset, rule);
+    BatchMaker maker(dataset, rule, {.features = Residency::kCached, .type_rows = tables, .type_cached = sets});
+    Batch expected, batch;
+    host.sample(request, expected);
+    maker.sample(request, batch);
+    std::vector<std::byte> expected_slab(expected.layout.bytes), slab(batch.layout.prepared_bytes);
+    host.write(expected, expected.data = expected_slab.data());
+    maker.write(batch, batch.data = slab.data());
+    ASSERT_LE(batch.layout.prepared_bytes, slab.size());
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      const TypeLayout &type = batch.layout.types[t], &of_host = expected.layout.types[t];
+      if (type.feature_dim == 0 || type.num_nodes == 0) continue;
+      const auto item = static_cast<std::size_t>(type.feature_dim) * size_of(type.feature_type);
+      ASSERT_EQ(type.feature_layout, FeatureLayout::kDense);
+      ASSERT_EQ(assembled(batch, type, tables[t], members[t]),
+                part<std::byte>(expected, of_host.x, static_cast<std::size_t>(type.num_nodes) * item))
+          << "schema " << seed << ", type " << t;
+    }
+  }
 }
 
 }  // namespace

@@ -149,5 +149,38 @@ TEST(CountedVisits, EqualTheReferenceSamplersBatches) {
   EXPECT_EQ(counted_visits(graph.view(), plan, 2), expected);
 }
 
+TEST(ExpectedVisits, OfATypedGraphAreTheChancesOfItsSlots) {
+  SlotTable slots;
+  const std::uint16_t of_first[] = {0, 1}, of_second[] = {2};
+  slots.append(40, of_first);
+  slots.append(30, of_second);
+  const test::OwnedGraph rows = test::power_law_graph(110, 4, 6);  // a row for each slot
+  auto indices = rows.indices;
+  for (NodeId& u : indices) u %= 70;
+  const CsrGraph graph{rows.indptr, indices, &slots};
+  const std::vector<NodeId> seeds = every(3, 40);
+  for (const auto& [draw, name] : names_of(Draw{})) {
+    if (draw == Draw::kWeighted) continue;
+    const SamplingPlan plan{.rule = {.fanouts = {1, 1}, .draw = draw, .relation_fanouts = {{3, 0}, {0, 2}, {2, -1}}},
+                            .seeds = seeds,
+                            .batch_size = 4};
+    std::vector<double> met(70);
+    for (const NodeId seed : seeds) met[seed] = 4.0 / static_cast<double>(seeds.size());
+    for (std::size_t hop = 0; hop < 2; ++hop) {
+      std::vector<double> missed(70);
+      for (std::size_t v = 0; v < 70; ++v) missed[v] = 1 - met[v];
+      for (std::size_t row = 0; row < 110; ++row) {
+        const std::size_t node = row < 80 ? row / 2 : row - 40, relation = row < 80 ? row % 2 : 2;
+        const int fanout = plan.rule.relation_fanouts[relation][hop];
+        for (const NodeId u : graph.row(row))
+          if (fanout != 0) missed[u] *= 1 - met[node] * keep_chance(graph.degree(row), fanout, draw);
+      }
+      for (std::size_t v = 0; v < 70; ++v) met[v] = 1 - missed[v];
+    }
+    const std::vector<float> found = expected_visits(graph, plan);
+    for (std::size_t v = 0; v < 70; ++v) ASSERT_NEAR(found[v], met[v], 1e-6) << name << ", node " << v;
+  }
+}
+
 }  // namespace
 }  // namespace salient

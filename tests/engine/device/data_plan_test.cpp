@@ -347,7 +347,7 @@ Dataset two_types() {
   return typed;
 }
 
-TEST_F(PlanResidency, PutsTypedGraphsOnTheGpuAsAWholeOrNotAtAll) {
+TEST_F(PlanResidency, PutsTheDenseRowsOfTypedGraphsWhereThereIsRoom) {
   const Dataset typed = two_types();
   const auto rows = static_cast<std::int64_t>(typed.features.num_rows * typed.features.row_bytes);
   const auto plan_of = [&](const ResidencyRequest& request, std::optional<std::int64_t> device_bytes) {
@@ -360,6 +360,16 @@ TEST_F(PlanResidency, PutsTypedGraphsOnTheGpuAsAWholeOrNotAtAll) {
   EXPECT_EQ(plan_of({}, rows + typed.graph.num_bytes()).residency, kAll);
   EXPECT_EQ(plan_of({}, rows + typed.graph.num_bytes() - 1).residency,
             (DataResidency{.features = Residency::kDevice, .graph = GraphResidency::kHost}));
+  const DataResidency half =  // of what is left nine tenths
+      plan_of({.graph = GraphResidency::kDevice}, typed.graph.num_bytes() + rows / 2).residency;
+  EXPECT_EQ(half, (DataResidency{.features = Residency::kCached,
+                                 .cached_bytes = static_cast<std::size_t>(rows / 2 * 9 / 10),
+                                 .graph = GraphResidency::kDevice}));
+  const DataPlan cached = plan_of({.features = Residency::kCached, .cache_bytes = rows / 4}, kPlenty);
+  EXPECT_EQ(cached.residency.cached_bytes, static_cast<std::size_t>(rows / 4));
+  EXPECT_EQ(cached.device_bytes, rows / 4 + typed.graph.num_bytes());
+  EXPECT_NE(to_text(cached).find("cache of 25 % of the dense feature rows"), std::string::npos) << to_text(cached);
+  EXPECT_EQ(plan_of({.features = Residency::kSharded}, kPlenty).residency.features, Residency::kSharded);
   EXPECT_EQ(plan_of({}, 10).residency, DataResidency{});
   EXPECT_EQ(plan_of({.features = Residency::kHost}, kPlenty).residency,
             (DataResidency{.graph = GraphResidency::kDevice}));
@@ -367,8 +377,12 @@ TEST_F(PlanResidency, PutsTypedGraphsOnTheGpuAsAWholeOrNotAtAll) {
             DataResidency{});
   EXPECT_EQ(plan_of({}, std::nullopt).residency, DataResidency{});
   EXPECT_THROW(plan_of({.features = Residency::kDevice}, std::nullopt), Error);
-  for (const Residency asked : {Residency::kCached, Residency::kSharded, Residency::kPartitioned})
-    EXPECT_THROW(plan_of({.features = asked}, kPlenty), Error) << name_of(asked);
+  const ResidencyRequest in_parts{
+      .features = Residency::kPartitioned, .num_ranks = 4, .part_bytes = static_cast<std::size_t>(rows / 2)};
+  const DataPlan parts = plan_of(in_parts, std::nullopt);
+  EXPECT_EQ(parts.residency.features, Residency::kPartitioned);
+  EXPECT_EQ(parts.residency.cached_bytes, static_cast<std::size_t>(rows / 4 / 10)) << "of a mean part a tenth";
+  EXPECT_GE(parts.host_bytes, rows / 2 + rows / 40);
   EXPECT_THROW(plan_of({.graph_bytes = 100}, kPlenty), Error);
 }
 
@@ -379,7 +393,8 @@ TEST_F(PlanResidency, KeepsSparseRowsOfTypesInHostMemory) {
     return plan_residency(request, typed, RunNeeds{}, {.host_bytes = kPlenty, .device_bytes = kPlenty}).residency;
   };
   EXPECT_EQ(plan_of({}), (DataResidency{.graph = GraphResidency::kDevice}));
-  EXPECT_THROW(plan_of({.features = Residency::kDevice}), Error);
+  for (const Residency asked : {Residency::kDevice, Residency::kCached, Residency::kSharded, Residency::kPartitioned})
+    EXPECT_THROW(plan_of({.features = asked}), Error) << name_of(asked);
 }
 
 }  // namespace

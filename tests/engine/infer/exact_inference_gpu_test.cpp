@@ -19,11 +19,15 @@ namespace {
 
 TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
   const test::Scratch scratch;
-  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
-  std::vector<NodeId> targets(700);
-  std::iota(targets.begin(), targets.end(), NodeId{900});
+  const Dataset plain = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16),
+                edged = test::with_edge_features(test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16), 3),
+                typed = test::typed_dataset(FeatureType::kF16);
+  std::vector<NodeId> some(700);
+  std::iota(some.begin(), some.end(), NodeId{900});
   for (const std::string& variant : test::model_variants()) {
-    if (is_typed(test::options_of_variant(variant).kind)) continue;  // on CPUs alone
+    const bool is_of_types = is_typed(test::options_of_variant(variant).kind);
+    const Dataset& dataset = is_of_types ? typed : test::has_edges(variant) ? edged : plain;
+    const std::vector<NodeId> targets = is_of_types ? test::every_target(typed) : some;
     ExactOptions options;
     options.host_budget = std::int64_t{1} << 40;
     options.block_bytes = 200000;
@@ -34,7 +38,7 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
     const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
     model->to(device.torch_device());
     const ResidentData on_host, on_device(dataset, {.features = Residency::kDevice}),
-        cached(dataset, {.features = Residency::kCached, .cached_rows = 1000});
+        cached(dataset, {.features = Residency::kCached, .cached_rows = 1000, .cached_bytes = 1000});
     for (const ActivationStorage storage :
          {ActivationStorage::kDevice, ActivationStorage::kMemory, ActivationStorage::kFile})
       for (const ResidentData* data : {&on_host, &on_device, &cached}) {

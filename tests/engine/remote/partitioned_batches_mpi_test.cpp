@@ -12,6 +12,7 @@
 #include "engine/comm/mpi_communicator.h"
 #include "loaders/part_rows.h"
 #include "sampler/seed_order.h"
+#include "store/synthetic_typed.h"
 #include "tests/support/datasets.h"
 #include "tests/support/ranks.h"
 #include "tests/support/recorded_ranks.h"
@@ -177,6 +178,74 @@ TEST_F(PartitionedBatchesOnRanks, CountRowsByWhereTheyWere) {
              (comm_->size() > 1) == (stats_.copied_rows > 0);
   EXPECT_TRUE(on_all_ranks(*comm_, is_right));
   EXPECT_TRUE(on_all_ranks(*comm_, has_equal_batches({anybody, 1, 64}) && stats_.remote_rows == 0));
+}
+
+/// x of all types, one behind the other.
+std::vector<std::byte> rows_of_types(const Batch& batch) {
+  std::vector<std::byte> rows;
+  for (const TypeLayout& type : batch.layout.types) {
+    const std::size_t row_bytes = static_cast<std::size_t>(type.feature_dim) * size_of(type.feature_type);
+    const std::byte* const x = batch.data + type.x;
+    rows.insert(rows.end(), x, x + static_cast<std::size_t>(type.num_nodes) * row_bytes);
+  }
+  return rows;
+}
+
+/// Types with rows of 1, 3 and 7 numbers, and one without.
+Dataset of_types(FeatureType type) {
+  SyntheticTypedOptions options = synthetic_typed_like("mag", 0.0005);
+  Dataset dataset = make_synthetic_dataset(options, 1);
+  auto memory = std::make_shared<std::vector<std::byte>>(dataset.num_nodes() * 16);
+  for (std::size_t i = 0; i < memory->size(); ++i) (*memory)[i] = static_cast<std::byte>(i * 7919 % 120);
+  const int widths[] = {1, 3, 0, 7};
+  for (std::size_t t = 0; t < dataset.types.node_types.size(); ++t) {
+    FeatureShape& shape = dataset.types.node_types[t].features;
+    shape = {.dim = widths[t % 4], .type = type};
+    dataset.type_features[t] = {};
+    dataset.type_features[t].rows = {.data = memory->data(),
+                                     .num_rows = dataset.slots->num_nodes_of(t),
+                                     .row_bytes = static_cast<std::size_t>(shape.dim) * size_of(type),
+                                     .fp8_scale = type == FeatureType::kFp8 ? 0.25F : 0};
+  }
+  dataset.storage =
+      std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(dataset.storage, memory);
+  return dataset;
+}
+
+TEST_F(PartitionedBatchesOnRanks, OfTypesHaveTheBytesOfTheReplicatedRun) {
+  const auto num_ranks = static_cast<std::uint32_t>(comm_->size());
+  for (const FeatureType type : {FeatureType::kF16, FeatureType::kFp8})
+    for (const NodeId stride : {0U, 3U}) {
+      const Dataset dataset = of_types(type);
+      const auto owner = std::make_shared<std::vector<std::uint16_t>>();
+      std::vector<NodeId> copied;
+      for (NodeId v = 0; v < dataset.num_nodes(); ++v) {
+        owner->push_back(static_cast<std::uint16_t>(random_of(v, 5) % num_ranks));
+        if (stride > 0 && v % stride == 0 && owner->back() != comm_->rank()) copied.push_back(v);
+      }
+      const PartRows part(dataset, {.num_parts = comm_->size(), .owner = *owner, .storage = owner}, comm_->rank(),
+                          copied);
+      LoaderOptions options{.rule = {.fanouts = {5, 4}}, .num_workers = 2};
+      BatchLoader replicated(dataset, options);
+      options.data = {.features = Residency::kPartitioned, .part = &part};
+      PartitionedBatches partitioned(dataset, options, *comm_);
+      replicated.start(shares(dataset, 64, *comm_));
+      partitioned.start(shares(dataset, 64, *comm_));
+      bool is_right = true;
+      for (;;) {
+        const Batch *const expected = replicated.next(nullptr), *const found = partitioned.next(nullptr);
+        is_right = is_right && (expected == nullptr) == (found == nullptr);
+        if (expected == nullptr || found == nullptr) break;
+        is_right = is_right && expected->layout.bytes == found->layout.bytes &&
+                   rows_of_types(*expected) == rows_of_types(*found);
+      }
+      replicated.stop();
+      partitioned.stop();
+      const LoaderStats stats = partitioned.stats();
+      is_right = is_right && stats.own_rows > 0 && (num_ranks > 1) == (stats.remote_bytes > 0) &&
+                 (stats.copied_rows > 0) == (num_ranks > 1 && stride > 0);
+      EXPECT_TRUE(on_all_ranks(*comm_, is_right)) << stride;
+    }
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "sampler/seed_dealing.h"
 #include "sampler/seed_order.h"
 #include "store/synthetic.h"
+#include "store/synthetic_typed.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
@@ -192,6 +193,39 @@ TEST(ClusterParts, RanksThatGetTheSeedsTheyOwnNeedFewerRows) {
                 even, 0.02 * even)
         << num_ranks << " ranks, by parts that are none";
   }
+}
+
+TEST(ClusterParts, OfATypedGraphBalanceRowsOfFeaturesAndCutFewEntries) {
+  const Dataset dataset = make_synthetic_dataset(synthetic_typed_like("mag", 0.002), 1);
+  const SlotTable& slots = *dataset.slots;
+  for (const int num_parts : {2, 3}) {
+    const Owners owner = cluster_parts(dataset, num_parts);
+    ASSERT_EQ(owner.size(), dataset.num_nodes());
+    std::vector<double> bytes(static_cast<std::size_t>(num_parts));
+    for (NodeId v = 0; v < dataset.num_nodes(); ++v)
+      bytes[owner[v]] += static_cast<double>(64 + dataset.type_features[slots.type_of(v)].rows.row_bytes);
+    const double mean = std::accumulate(bytes.begin(), bytes.end(), 0.0) / num_parts;
+    for (const double of_part : bytes) EXPECT_LT(of_part, 1.05 * mean);
+    std::size_t cut = 0, cut_of_ranges = 0;
+    const Owners ranges = range_parts(dataset, num_parts);
+    for (std::uint64_t row = 0; row < slots.num_rows(); ++row) {
+      const NodeId v = slots.node_of_row(slots.type_of_row(row), row);
+      for (const NodeId u : dataset.graph.row(row)) {
+        cut += owner[u] != owner[v] ? 1U : 0U;
+        cut_of_ranges += ranges[u] != ranges[v] ? 1U : 0U;
+      }
+    }
+    EXPECT_LT(cut, cut_of_ranges) << "of " << dataset.num_edges();
+  }
+}
+
+TEST(RangeParts, OfATypedGraphAreThoseOfEachType) {
+  const Dataset dataset = make_synthetic_dataset(synthetic_typed_like("mag", 0.001), 1);
+  const Owners owner = range_parts(dataset, 4);
+  const std::vector<std::uint64_t>& begin = dataset.slots->node_begin;
+  for (std::size_t t = 0; t + 1 < begin.size(); ++t)
+    for (std::uint64_t v = begin[t]; v < begin[t + 1]; ++v)
+      ASSERT_EQ(owner[v], (v - begin[t]) * 4 / (begin[t + 1] - begin[t])) << v;
 }
 
 }  // namespace
