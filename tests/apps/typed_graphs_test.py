@@ -305,7 +305,7 @@ class TypedGraphs(programs.ProgramTest):
         """The rows of each type are spread over the ranks, and seeds may be dealt to their owners."""
         if not PROGRAMS.launch:
             self.skipTest("no mpirun")
-        batch = ["--global-batch-size", 48, "--cache-gb", 1e-6]
+        batch = ["--global-batch-size", 48, "--cache-gb", 1e-7]  # copies of some papers
         for ranks, method in ((2, "cluster"), (3, "ranges")):
             run("salient-prepare", "partition", self.store, "--parts", ranks, "--method", method, "--force", expect=0)
             self.assertIn(f"parts           {ranks} by {method}", run("salient-prepare", "describe", self.store).stdout)
