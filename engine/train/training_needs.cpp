@@ -35,7 +35,7 @@ std::size_t nodes_of_negatives(const LinkRule& rule, std::size_t num_links) {
   switch (rule.sampler) {
     case NegativeSampler::kUniform:
     case NegativeSampler::kDegree: return num_links * negatives;
-    case NegativeSampler::kInBatch: return num_links;  // of other ranks
+    case NegativeSampler::kInBatch: return num_links;                // of other ranks
     case NegativeSampler::kGiven: return 2 * num_links * negatives;  // pairs have ends of their own
     case NegativeSampler::kJoint: return rule.is_strict ? num_links * negatives : negatives;
   }

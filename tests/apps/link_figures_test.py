@@ -115,8 +115,8 @@ class LinkFigures(LinkTest):
         ogb_links.put_split(root, "time", splits, ogb_links.save_legacy)
         self.prepare("wikikg-v2", "--reverse", "none")
         self.run_here("salient-train", "--dataset", "./data-wikikg-v2", "--task", "link", "--model", "none",
-                      "--decoder", "distmult", "--hidden", "8", "--epochs", "6", "--threads", "1", *QUIET,
-                      "--out", "kg")
+                      "--decoder", "distmult", "--hidden", "8", "--epochs", "6", "--threads", "1", "--progress",
+                      "none", "--out", "kg")
         asked = [[(h, r, v) for v in (t, *tails)] for (r, h, t), tails in zip(parts["test"], negatives["test"][1])]
         asked += [[(v, r, t) for v in (h, *heads)] for (r, h, t), heads in zip(parts["test"], negatives["test"][0])]
         (self.work / "asked.txt").write_text("".join(f"{h}\t{r}\t{t}\n" for row in asked for h, r, t in row))
@@ -125,6 +125,17 @@ class LinkFigures(LinkTest):
                   csv.DictReader((self.work / "kg-scores/scores.csv").read_text().splitlines())]
         wanted = mrr_by_ogb([scores[at:at + 21] for at in range(0, len(scores), 21)])
         self.assertAlmostEqual(self.result("kg")["test_mrr"], wanted, delta=0.005)
+
+    def test_biokg_of_several_types_is_ranked(self):
+        self.biokg()
+        self.prepare("biokg")
+        done = self.run_here("salient-train", "--dataset", "./data-biokg", "--task", "link", "--model", "none",
+                             "--decoder", "complex", "--hidden", "8", "--epochs", "3", "--threads", "1", "--progress",
+                             "none", "--out", "bio")
+        self.assertRegex(done.stdout, r"(?m)^test mrr [01]\.\d{4}")
+        self.assertGreaterEqual(self.result("bio")["test_mrr"], 0.1, "ten candidates each")
+        table = list(csv.DictReader((self.work / "bio/test_relations.csv").read_text().splitlines()))
+        self.assertEqual(sum(int(row["links"]) for row in table), 16, "both sides of each link")
 
     def test_given_links_train_on_hard_negatives(self):
         self.put_files()
@@ -153,8 +164,8 @@ class LinkFigures(LinkTest):
         self.put_files()
         rows = [[(a + 40 + k) % NODES for k in range(30, 34)] for a, _ in self.parts["test"]]
         npy.write(self.work / "own.npy", (len(rows), 4), [v for row in rows for v in row], "<i8")
-        self.given("own", "--test-negatives", "own.npy")
-        self.train("own", "of-own", "--epochs", "1", "--norm", "layer")
+        self.given("apart", "--test-negatives", "own.npy")
+        self.train("apart", "of-own", "--epochs", "1", "--norm", "layer")
         self.assertGreaterEqual(self.result("of-own")["test_mrr"], 0.2, "of five candidates")
 
 

@@ -103,25 +103,7 @@ class OgbLinks(LinkTest):
                               "no training triple has this relation")
 
     def test_biokg_has_types(self):
-        draw, root = random.Random(4), self.work / "biokg"
-        counts = {"disease": 30, "drug": 40}
-        ogb_links.put_gzip(root / "raw/num-node-dict.csv.gz", "disease,drug\n30,40\n")
-        kinds = [(0, "drug", "disease", 3), (1, "drug", "drug", 1)]
-        seen = self.triples(draw, 75, [(r, counts[h], counts[t], by) for r, h, t, by in kinds])
-        for r, h, t, name in ((0, "drug", "disease", "drug-disease"), (1, "drug", "drug", "drug-drug")):
-            folder = root / f"raw/relations/{h}___{name}___{t}"
-            ogb_links.put_gzip(folder / "edge_reltype.csv.gz", f"{r}\n")
-        splits, known = {}, set(seen)
-        for split, part in {"train": seen[:60], "valid": seen[60:67], "test": seen[67:]}.items():
-            splits[split] = {"head_type": [kinds[r][1] for r, _, _ in part], "head": Array([h for _, h, _ in part]),
-                             "relation": Array([r for r, _, _ in part]),
-                             "tail_type": [kinds[r][2] for r, _, _ in part], "tail": Array([t for _, _, t in part])}
-            if split != "train":
-                splits[split]["tail_neg"] = Array([draw.sample(
-                    [v for v in range(counts[kinds[r][2]]) if (r, h, v) not in known], 9) for r, h, _ in part])
-                splits[split]["head_neg"] = Array([draw.sample(
-                    [v for v in range(40) if (r, v, t) not in known], 9) for r, _, t in part])
-        ogb_links.put_split(root, "random", splits, ogb_links.save_zip)
+        kinds, counts, seen = self.biokg()
         self.prepare("biokg")
         about = json.loads((self.work / "data-biokg/dataset.json").read_text())
         self.assertEqual([kind["name"] for kind in about["node_types"]], ["disease", "drug"])

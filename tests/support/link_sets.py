@@ -112,6 +112,29 @@ class LinkTest(programs.ProgramTest):
                 seen.append(triple)
         return seen
 
+    def biokg(self):
+        """@return relations with their types and what they add, counts of types, and triples, the last 8 of the test"""
+        draw, root = random.Random(4), self.work / "biokg"
+        counts = {"disease": 30, "drug": 40}
+        ogb_links.put_gzip(root / "raw/num-node-dict.csv.gz", "disease,drug\n30,40\n")
+        kinds = [(0, "drug", "disease", 3), (1, "drug", "drug", 1)]
+        seen = self.triples(draw, 75, [(r, counts[h], counts[t], by) for r, h, t, by in kinds])
+        for r, h, t, name in ((0, "drug", "disease", "drug-disease"), (1, "drug", "drug", "drug-drug")):
+            folder = root / f"raw/relations/{h}___{name}___{t}"
+            ogb_links.put_gzip(folder / "edge_reltype.csv.gz", f"{r}\n")
+        splits, known = {}, set(seen)
+        for split, part in {"train": seen[:60], "valid": seen[60:67], "test": seen[67:]}.items():
+            splits[split] = {"head_type": [kinds[r][1] for r, _, _ in part], "head": Array([h for _, h, _ in part]),
+                             "relation": Array([r for r, _, _ in part]),
+                             "tail_type": [kinds[r][2] for r, _, _ in part], "tail": Array([t for _, _, t in part])}
+            if split != "train":
+                splits[split]["tail_neg"] = Array([draw.sample(
+                    [v for v in range(counts[kinds[r][2]]) if (r, h, v) not in known], 9) for r, h, _ in part])
+                splits[split]["head_neg"] = Array([draw.sample(
+                    [v for v in range(40) if (r, v, t) not in known], 9) for r, _, t in part])
+        ogb_links.put_split(root, "random", splits, ogb_links.save_zip)
+        return kinds, counts, seen
+
     def put_files(self):
         draw = random.Random(8)
         links = near(draw, 900)
