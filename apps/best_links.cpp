@@ -33,23 +33,31 @@ std::string link_text(const NodeIds& ids, const NodePair& link, const std::strin
          id_text(ids, link.destination);
 }
 
+KnownLinks known_links_of(const Dataset& dataset) {
+  return KnownLinks(dataset.links, !dataset.types.is_typed() && dataset.is_symmetric);
+}
+
+std::vector<std::vector<ScoredNode>> find_best_links(const BestLinks& wanted, const KnownLinks& known,
+                                                     std::span<const NodeId> nodes, const LinkScores& scores) {
+  std::vector<std::vector<NodeId>> left_out;
+  for (const NodeId node : nodes) left_out.push_back(partners_of(wanted, known, node));
+  return best_candidates({.num_queries = nodes.size(),
+                          .num_candidates = wanted.dataset.num_nodes(),
+                          .scores = [&](std::size_t begin, std::size_t end, std::int64_t first, std::int64_t count,
+                                        float* out) { scores(nodes.subspan(begin, end - begin), first, count, out); },
+                          .left_out = [&](std::size_t q) { return std::span<const NodeId>(left_out[q]); }},
+                         wanted.k, wanted.blocks);
+}
+
 void write_best_links(const std::filesystem::path& folder, const BestLinks& wanted, const LinkScores& scores) {
-  const KnownLinks known(wanted.dataset.links, !wanted.dataset.types.is_typed() && wanted.dataset.is_symmetric);
+  const KnownLinks known = known_links_of(wanted.dataset);
   const NodeIds ids = NodeIds::of(wanted.dataset);
   const std::string relation = wanted.relation_name();
   std::string table = relation.empty() ? "source,destination,score,rank\n" : "source,relation,destination,score,rank\n";
   std::size_t num_links = 0;
   for (std::size_t at = 0; at < wanted.nodes.size(); at += kChunk) {
     const std::span<const NodeId> nodes = wanted.nodes.subspan(at, std::min(kChunk, wanted.nodes.size() - at));
-    std::vector<std::vector<NodeId>> left_out;
-    for (const NodeId node : nodes) left_out.push_back(partners_of(wanted, known, node));
-    const auto best =
-        best_candidates({.num_queries = nodes.size(),
-                         .num_candidates = wanted.dataset.num_nodes(),
-                         .scores = [&](std::size_t begin, std::size_t end, std::int64_t first, std::int64_t count,
-                                       float* out) { scores(nodes.subspan(begin, end - begin), first, count, out); },
-                         .left_out = [&](std::size_t q) { return std::span<const NodeId>(left_out[q]); }},
-                        wanted.k, wanted.blocks);
+    const auto best = find_best_links(wanted, known, nodes, scores);
     for (std::size_t q = 0; q < nodes.size(); ++q) {
       for (std::size_t rank = 0; rank < best[q].size(); ++rank) {
         const NodeId other = best[q][rank].node;

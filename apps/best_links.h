@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/types.h"
 #include "engine/rank/best_candidates.h"
@@ -38,6 +39,13 @@ struct BestLinks {
 /// Writes the scores of links between nodes and the candidates first, first + 1, ... to out [nodes, count].
 using LinkScores =
     std::function<void(std::span<const NodeId> nodes, std::int64_t first, std::int64_t count, float* out)>;
+
+/// The best candidates of some nodes, without what they are linked with: what write_best_links() writes of them.
+/// @param wanted  its nodes are not read    @param known  of its data set, by known_links_of()
+std::vector<std::vector<ScoredNode>> find_best_links(const BestLinks& wanted, const KnownLinks& known,
+                                                     std::span<const NodeId> nodes, const LinkScores& scores);
+
+KnownLinks known_links_of(const Dataset& dataset);
 
 /// Writes best.csv into `folder`: source, relation of a knowledge graph, destination, score, and rank from 1. Links of
 /// the data set are left out, of all three splits, those of a plain graph that is symmetric in both directions; of a

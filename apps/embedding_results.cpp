@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "apps/best_links.h"
+#include "apps/embedding_model.h"
 #include "apps/infer_command.h"
-#include "apps/open_named_dataset.h"
 #include "apps/selected_nodes.h"
 #include "core/arena_of.h"
 #include "core/console/log.h"
@@ -19,9 +19,6 @@
 #include "core/files/replace_text_file.h"
 #include "core/number_text.h"
 #include "core/version.h"
-#include "engine/links/link_checkpoint.h"
-#include "engine/links/link_query.h"
-#include "engine/links/link_trainer.h"
 #include "prepare/importers/triple_file.h"
 #include "store/node_lookup.h"
 
@@ -42,53 +39,6 @@ std::map<std::string, std::string> values_of(const InferOptions& options) {
   });
   return values;
 }
-
-/// The model of a run, with what its links are called.
-class EmbeddingModel {
- public:
-  EmbeddingModel(const InferOptions& said, const LinkRunOptions& trained)
-      : dataset_(open_named_dataset(said.data.dataset.empty() ? trained.data.dataset : said.data.dataset,
-                                    said.data.root.empty() ? trained.data.root : said.data.root, FeatureFile::kNeeded,
-                                    GraphKind::kAny)),
-        embeddings_(read_best(fs::path(said.run) / "checkpoints", identity_of(dataset_, trained.link))),
-        reverses_(reverses_of(dataset_.types)) {}
-
-  const Dataset& dataset() const { return dataset_; }
-  std::int64_t width() const { return embeddings_.shape.node_width(); }
-
-  /// None for a name that no relation has, or a reverse.
-  std::optional<std::uint16_t> relation_named(std::string_view name) const {
-    const std::vector<Relation>& relations = dataset_.types.relations;
-    const auto found = std::ranges::find_if(
-        relations, [&](const Relation& relation) { return relation.name == name && !relation.reverse_of; });
-    if (found == relations.end()) return std::nullopt;
-    return static_cast<std::uint16_t>(found - relations.begin());
-  }
-
-  /// The rows of queries, [nodes, width].
-  std::vector<float> query_rows(LinkSide side, std::uint16_t relation, std::span<const NodeId> nodes) const {
-    const EmbeddingShape& shape = embeddings_.shape;
-    std::vector<float> rows(nodes.size() * static_cast<std::size_t>(shape.node_width()));
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const LinkQuery query = link_query(side, nodes[i], relation, nodes[i], reverses_);
-      make_query({shape, query.is_turned, embeddings_.node(query.node), embeddings_.relation(query.relation)},
-                 rows.data() + i * static_cast<std::size_t>(shape.node_width()));
-    }
-    return rows;
-  }
-
-  /// As LinkScores.
-  void score(std::span<const float> queries, std::int64_t first, std::int64_t count, float* out) const {
-    const std::int64_t width = embeddings_.shape.node_width();
-    pair_scores(pair_score_of(embeddings_.shape.decoder), {std::ssize(queries) / width, count, width},
-                {queries.data(), width}, {embeddings_.node(first), width}, out, count);
-  }
-
- private:
-  const Dataset dataset_;
-  const Embeddings embeddings_;
-  const std::vector<std::optional<std::uint32_t>> reverses_;
-};
 
 /// @return  how many
 std::uint64_t write_triple_scores(const EmbeddingModel& model, const std::string& file, const fs::path& folder) {
@@ -153,7 +103,7 @@ void require_options_of_embeddings(const InferOptions& said) {
 
 std::string write_embedding_results(const InferOptions& said, const LinkRunOptions& trained, const char* program,
                                     const fs::path& folder) {
-  const EmbeddingModel model(said, trained);
+  const EmbeddingModel model(said.run, said.data, trained);
   nlohmann::ordered_json json = {{"program", std::string(program) + " " + kVersion},
                                  {"run", said.run},
                                  {"checkpoint", "best"},

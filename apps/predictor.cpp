@@ -4,11 +4,13 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/from_blob.h>
 #include <c10/core/StreamGuard.h>
 
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 #include <unordered_set>
 
 #include "apps/new_node_batch.h"
@@ -23,6 +25,7 @@
 #include "engine/device/fit_to_machine.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/plan/graph_types_of.h"
+#include "engine/train/link_model.h"
 #include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "models/describe/costs.h"
@@ -64,6 +67,24 @@ std::vector<int> widths_of_layers(const LayerList& list) {
   return widths;
 }
 
+const Model& on_host(Model& model) {
+  model.to(at::kCPU);
+  return model;
+}
+
+/// Of rows and pairs on the host.
+std::vector<float> scores_of(const LinkDecoder& decoder, std::span<const float> rows, std::int64_t width,
+                             std::span<const std::int64_t> pairs) {
+  const at::NoGradGuard no_gradients;
+  const auto view = [](auto values, std::int64_t columns, at::ScalarType type) {
+    using Value = std::remove_const_t<typename decltype(values)::element_type>;
+    return at::from_blob(const_cast<Value*>(values.data()), {std::ssize(values) / columns, columns},
+                         at::TensorOptions().dtype(type));
+  };
+  const at::Tensor scores = decoder.scores(view(rows, width, at::kFloat), view(pairs, 2, at::kLong)).contiguous();
+  return {scores.const_data_ptr<float>(), scores.const_data_ptr<float>() + scores.numel()};
+}
+
 }  // namespace
 
 struct Predictor::Impl {
@@ -88,10 +109,11 @@ struct Predictor::Impl {
   }
 
   Dataset open_fitted(const std::filesystem::path& run, const PredictorOptions& options) const {
-    if (predicts_links(trained_with))
-      fail(ErrorKind::kUsage, run.string() +
-                                  ": the run predicts links; salient-infer scores pairs by it, and requests "
-                                  "of nodes have no answer");
+    if (predicts_links(trained_with) != options.predicts_links)
+      fail(ErrorKind::kUsage,
+           run.string() + (options.predicts_links ? ": the run predicts nodes, and not links"
+                                                  : ": the run predicts links; salient-infer scores pairs by it, and "
+                                                    "requests of nodes have no answer"));
     return fit_to_run(*comm,
                       {.run = run,
                        .checkpoint = options.checkpoint,
@@ -158,7 +180,13 @@ struct Predictor::Impl {
       fail(ErrorKind::kUsage, "layer " + std::to_string(layer) + ": the model has " +
                                   std::to_string(layer_widths.size()) + ", counted from 1");
     const int more = layer > 0 ? layer_widths[static_cast<std::size_t>(layer) - 1] : 0;
-    return static_cast<std::size_t>(dataset.num_classes) + static_cast<std::size_t>(more);
+    return static_cast<std::size_t>(num_outputs()) + static_cast<std::size_t>(more);
+  }
+  int num_outputs() const { return predicts_links(trained_with) ? trained_with.model.hidden_dim : dataset.num_classes; }
+
+  std::vector<float> pair_scores(std::span<const float> rows, std::span<const std::int64_t> pairs) {
+    if (!decoder) decoder.emplace(on_host(*trained.model), trained_with.links.decoder, trained_with.model.hidden_dim);
+    return scores_of(*decoder, rows, num_outputs(), pairs);
   }
 
   at::Tensor with_layer(const InferenceRound& round, int layer) const {
@@ -205,6 +233,7 @@ struct Predictor::Impl {
   LayerList described;
   std::vector<int> layer_widths;
   PredictorBatches batches;
+  std::optional<LinkDecoder> decoder{};  // of a run of links, once it was asked
 };
 
 Predictor::Predictor(const std::filesystem::path& run, const PredictorOptions& options)
@@ -222,6 +251,10 @@ std::vector<float> Predictor::logits_and_embeddings(std::span<const NodeId> node
 }
 std::vector<float> Predictor::logits_and_embeddings(std::span<const NewNodes> lists, int layer) {
   return impl_->rows_of(lists, layer);
+}
+int Predictor::row_width() const { return impl_->num_outputs(); }
+std::vector<float> Predictor::pair_scores(std::span<const float> rows, std::span<const std::int64_t> pairs) {
+  return impl_->pair_scores(rows, pairs);
 }
 std::size_t Predictor::batch_size() const { return impl_->batch_size(); }
 

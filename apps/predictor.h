@@ -23,6 +23,7 @@ struct PredictorOptions {
   FeatureMatch match_features = FeatureMatch::kName;  ///< how its columns are found
   std::string data_root{};                            ///< where data sets that have only a name are
   GraphKind graphs = GraphKind::kPlain;               ///< kAny: a typed one, too; its nodes have the graph's ids
+  bool predicts_links = false;                        ///< the run's, whose rows of nodes are then what logits() gives
   std::string checkpoint = "best";                    ///< or "latest" | "epoch-NNNN"
   std::vector<int> fanouts{};          ///< neighbours kept per node and hop, the nodes' own hop first; -1 = all
   std::optional<DeviceKind> device{};  ///< none = a GPU where there is one
@@ -85,6 +86,12 @@ class Predictor {
   /// @param layer  from 1; 0 = as logits()   @throws as logits(); Error{kUsage} for a layer that the model has not.
   std::vector<float> logits_and_embeddings(std::span<const NodeId> nodes, int layer);
   std::vector<float> logits_and_embeddings(std::span<const NewNodes> lists, int layer);
+
+  /// Of a run that predicts links: the columns of logits(), and the scores of pairs of such rows.
+  /// @param rows   [n, row_width()]    @param pairs  [P, 2] numbers of rows: sources and destinations
+  /// Threads: as the others; the parameters go to the host, and logits() is not called again.
+  int row_width() const;
+  std::vector<float> pair_scores(std::span<const float> rows, std::span<const std::int64_t> pairs);
 
   /// Nodes of a batch. With lists up to this length, a node's neighbourhood does not depend on the others in its list.
   std::size_t batch_size() const;

@@ -4,16 +4,19 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "apps/advice.h"
 #include "apps/applied_variables.h"
 #include "apps/environment.h"
+#include "apps/link_scorer.h"
 #include "apps/options/help.h"
 #include "apps/options/thread_note.h"
 #include "apps/predictor.h"
@@ -22,6 +25,7 @@
 #include "apps/selected_nodes.h"
 #include "apps/serve/access_log.h"
 #include "apps/serve/http_server.h"
+#include "apps/serve/link_service.h"
 #include "apps/serve/listen.h"
 #include "apps/serve/model_json.h"
 #include "apps/serve/serve_options.h"
@@ -47,13 +51,14 @@ constexpr const char* kHelp =
     "salient-serve - predictions of a trained model over HTTP\n\n"
     "  salient-serve --run runs/wordnet-sage-20261121-101500\n"
     "  curl -d '{\"nodes\": [17, 4]}' http://127.0.0.1:8080/predict\n\n"
-    "POST /predict, GET /v1/model, GET /healthz, GET /metrics; SIGTERM and Ctrl-C end it after the requests that "
+    "POST /predict, of a run that predicts links POST /score and /recommend, GET /v1/model, GET /healthz, GET "
+    "/metrics; SIGTERM and Ctrl-C end it after the requests that "
     "wait.\n"
     "\n"
     "options (with their defaults; empty = the run's); a --config file and SALIENT_NAME variables set them, too, but "
     "for variables that say what a training is, such as SALIENT_FANOUT:\n";
 
-Predictor open_predictor(const ServeOptions& options) {
+PredictorOptions predictor_options(const ServeOptions& options) {
   PredictorOptions wanted{.checkpoint = options.checkpoint,
                           .fanouts = options.fanout,
                           .device = options.device,
@@ -67,7 +72,7 @@ Predictor open_predictor(const ServeOptions& options) {
   wanted.dataset = options.dataset;
   wanted.match_features = options.match_features;
   wanted.data_root = options.data_root;
-  return Predictor(options.run, wanted);
+  return wanted;
 }
 
 bool are_distinct(const std::vector<std::string>& names) {
@@ -112,8 +117,9 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
           .model = model_json(model, dataset, lookup.ids())};
 }
 
-/// Until a signal comes.
-void answer_requests(const ServeOptions& options, Descriptor socket, Service& service) {
+/// Until a signal comes. @param service  Service or LinkService
+template <class AnyService>
+void answer_requests(const ServeOptions& options, Descriptor socket, AnyService& service) {
   const StopSignal stop;
   const std::string address = address_of(socket);
   HttpServer server(
@@ -137,6 +143,18 @@ void answer_requests(const ServeOptions& options, Descriptor socket, Service& se
   (void)server.wait_for_answers(kTimeToSend);
 }
 
+void serve_links(const ServeOptions& options, Descriptor socket, LinkScorer& scorer) {
+  const NodeLookup lookup(scorer.dataset());
+  LinkServiceOptions service{.rules = {.lookup = lookup, .max_nodes = static_cast<std::size_t>(options.max_nodes)},
+                             .ids = lookup.ids(),
+                             .max_queued = static_cast<std::size_t>(options.max_queued)};
+  if (scorer.dataset().types.is_typed())
+    service.rules.relation_named = [&](std::string_view name) { return scorer.relation_named(name); };
+  service.model = link_model_json(std::string(kProgram) + " " + kVersion, options.run, scorer, service);
+  LinkService links(scorer, std::move(service));
+  answer_requests(options, std::move(socket), links);
+}
+
 void serve(const ServeOptions& options) {
   set_progress_mode(ProgressMode::kNone);
   set_log_level(options.log_level);
@@ -144,7 +162,10 @@ void serve(const ServeOptions& options) {
   for (const std::string& warning : misspelt_variables(names_in_environment())) log_warning(warning);
   for (const std::string& line : variables_left_out<ServeOptions>(in_environment)) log_info(line);
   Descriptor socket = listen_on(options.host, options.port);  // first: a port that is taken is said at once
-  Predictor predictor = open_predictor(options);
+  const PredictorOptions wanted = predictor_options(options);
+  if (const std::unique_ptr<LinkScorer> scorer = open_link_scorer(options.run, wanted))
+    return serve_links(options, std::move(socket), *scorer);
+  Predictor predictor(options.run, wanted);
   const Dataset& dataset = predictor.dataset();
   const NodeLookup lookup = lookup_of_targets(dataset);
   std::optional<TypedRules> typed;

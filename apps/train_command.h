@@ -58,14 +58,18 @@ void visit_fields(Self& self, Visit&& field) {
   field("link-loss", self.loss,
         "of --task link: cross entropy of each pair, of a link among itself and its negatives, margin, or BPR");
   field("negatives", self.rule.negatives, "of --task link: pairs that are no links, for each training link");
-  field("negative-sampler", self.rule.sampler,
-        "their other ends: any node (uniform), by degree^0.75, ends of the batch's other links, or any but the same "
-        "for all links of a batch (joint)");
+  field(
+      "negative-sampler", self.rule.sampler,
+      "their other ends: any node (uniform), by degree^0.75, ends of the batch's other links, any but the same for all "
+      "links of a batch (joint), or what the data set has as negatives of training (given)");
   field("corrupt", self.rule.corrupt, "which end of a link its negatives replace");
   field("negatives-strict", self.rule.is_strict, "negatives that are training links are drawn again");
   field("exclude", self.rule.exclude,
         "what a batch of links does not see: all edges between their ends; none lets it see what it predicts");
-  field("eval-negatives", self.eval_negatives, "of each validation and test link, the same in every run");
+  field("eval-negatives", self.eval_negatives,
+        "of each validation and test link, the same in every run; those that a data set comes with are taken instead");
+  field("test-messages", self.test_messages,
+        "what edges the test sees: the training links, or those of validation, too, as of ogbl-collab");
 }
 
 template <class Self, class Visit>

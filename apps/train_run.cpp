@@ -36,8 +36,8 @@ std::vector<Metric> shown_metrics(Metric metric, Task task, bool is_of_links) {
     if (other != metric) shown.push_back(other);
   };
   if (is_of_links) {
-    for (const Metric other : {Metric::kMrr, Metric::kHitsAt1, Metric::kHitsAt3, Metric::kHitsAt10, Metric::kRocAuc,
-                               Metric::kAveragePrecision})
+    for (const Metric other : {Metric::kMrr, Metric::kHitsAt1, Metric::kHitsAt3, Metric::kHitsAt10, Metric::kHitsAt20,
+                               Metric::kHitsAt50, Metric::kHitsAt100, Metric::kRocAuc, Metric::kAveragePrecision})
       add(other);
     return shown;
   }

@@ -46,7 +46,9 @@ std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOp
           "batches of links are sampled on the host, of plain graphs");
   require(options.time.has_value() == !of.times.empty(), "links have times where neighbours are drawn by time");
   require(of.times.empty() || of.times.size() == of.ends.size() / 2, "every link has a time, or none has");
-  return LinkNegatives(dataset.graph, of.rule, of.ends);
+  if (of.rule.sampler == NegativeSampler::kGiven && of.given.of_link == 0 && of.given.pairs.empty())
+    fail(ErrorKind::kUsage, dataset.name + ": negatives are to be those that are given, and there are none");
+  return LinkNegatives(dataset.graph, of.rule, of.ends, of.given);
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/enum_names.h"
+#include "core/types.h"
 
 namespace salient {
 
@@ -24,13 +27,15 @@ enum class NegativeSampler : std::uint8_t {
   kDegree,   ///< in proportion to degree^0.75, the entries of a node's row; those without entries are never drawn
   kInBatch,  ///< the ends, on the same side, of the other links of the batch of all ranks, all alike
   kJoint,    ///< uniform, and the same K nodes for all links of a batch
+  kGiven,    ///< those that a data set comes with, hard ones: of the link, or pairs of all links; all alike
 };
 
 constexpr auto names_of(NegativeSampler) {
   return std::to_array<EnumName<NegativeSampler>>({{NegativeSampler::kUniform, "uniform"},
                                                    {NegativeSampler::kDegree, "degree"},
                                                    {NegativeSampler::kInBatch, "in-batch"},
-                                                   {NegativeSampler::kJoint, "joint"}});
+                                                   {NegativeSampler::kJoint, "joint"},
+                                                   {NegativeSampler::kGiven, "given"}});
 }
 
 /// Which entries of the graph a batch does not see.
@@ -54,6 +59,13 @@ struct LinkRule {
   ExcludedEntries exclude = ExcludedEntries::kPair;
 
   bool operator==(const LinkRule&) const = default;
+};
+
+/// Negatives that a data set comes with, for NegativeSampler::kGiven. Borrows them.
+struct GivenEnds {
+  std::span<const NodeId> destinations{};  ///< [n, K] of each link; or
+  std::span<const NodeId> pairs{};         ///< [m, 2] of all links
+  std::size_t of_link = 0;                 ///< K
 };
 
 }  // namespace salient

@@ -33,10 +33,12 @@ std::vector<std::uint32_t> begins_by_degree(const CsrGraph& graph) {
 
 }  // namespace
 
-LinkNegatives::LinkNegatives(CsrGraph graph, const LinkRule& rule, std::span<const NodeId> ends)
-    : graph_(graph), rule_(rule), ends_(ends) {
+LinkNegatives::LinkNegatives(CsrGraph graph, const LinkRule& rule, std::span<const NodeId> ends, const GivenEnds& given)
+    : graph_(graph), rule_(rule), ends_(ends), given_(given) {
   require(graph_.slots == nullptr && graph_.num_nodes() >= 2, "negatives are of plain graphs of two nodes or more");
   require(rule_.negatives >= 0 && rule_.negatives <= kMaxNegatives, "negatives of a link are few");
+  require(rule_.sampler != NegativeSampler::kGiven || given_.of_link > 0 || !given_.pairs.empty(),
+          "given negatives are there");
   if (rule_.sampler == NegativeSampler::kDegree && rule_.negatives > 0)
     begin_of_ = std::make_shared<const std::vector<std::uint32_t>>(begins_by_degree(graph_));
 }
@@ -64,8 +66,18 @@ NodeId LinkNegatives::drawn(Draws& draws, std::uint32_t draw, bool is_source, st
       const NodePair other = link(batch[draws.below(draw, static_cast<std::uint32_t>(batch.size()))]);
       return is_source ? other.source : other.destination;
     }
+    case NegativeSampler::kGiven: break;  // no end of its own: see given()
   }
   return 0;
+}
+
+NodePair LinkNegatives::given(Draws& draws, std::uint32_t draw, std::uint32_t i, const NodePair& link) const {
+  if (given_.of_link > 0) {
+    const std::uint32_t at = draws.below(draw, static_cast<std::uint32_t>(given_.of_link));
+    return {link.source, given_.destinations[i * given_.of_link + at]};
+  }
+  const std::size_t pair = draws.below(draw, static_cast<std::uint32_t>(given_.pairs.size() / 2));
+  return {given_.pairs[2 * pair], given_.pairs[2 * pair + 1]};
 }
 
 NodePair LinkNegatives::of(BatchKey key, std::uint32_t i, NodePair link, int j, std::span<const NodeId> batch) const {
@@ -74,7 +86,10 @@ NodePair LinkNegatives::of(BatchKey key, std::uint32_t i, NodePair link, int j, 
   NodePair pair = link;
   for (std::uint32_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const std::uint32_t draw = static_cast<std::uint32_t>(j) + attempt * static_cast<std::uint32_t>(rule_.negatives);
-    (replaces_source ? pair.source : pair.destination) = drawn(draws, draw, replaces_source, batch);
+    if (rule_.sampler == NegativeSampler::kGiven)
+      pair = given(draws, draw, i, link);
+    else
+      (replaces_source ? pair.source : pair.destination) = drawn(draws, draw, replaces_source, batch);
     if (!is_refused(pair, link)) break;
   }
   return pair;

@@ -27,11 +27,13 @@ class LinkNegatives {
  public:
   /// @param graph  borrowed; a plain one of at least two nodes, of kDegree with entries
   /// @param ends   [n, 2] of all links, borrowed; read by kInBatch alone
-  LinkNegatives(CsrGraph graph, const LinkRule& rule, std::span<const NodeId> ends = {});
+  /// @param given  of kGiven, not empty
+  LinkNegatives(CsrGraph graph, const LinkRule& rule, std::span<const NodeId> ends = {}, const GivenEnds& given = {});
 
   /// Negative j of link number i: its corrupted end is draw j of Draws(key, 0xFFFFFFFE, i), with kJoint of
   /// Draws(key, 0xFFFFFFFE, 0xFFFFFFFF). One that breaks a rule is draw j + K a instead, a = 1 .. 15, and then kept:
-  /// with is_strict an entry of the graph, in this direction, or a node with itself; with kInBatch the link itself.
+  /// with is_strict an entry of the graph, in this direction, or a node with itself; with kInBatch the link itself. Of
+  /// kGiven the draw is the number of one of the link's destinations, or of a pair, whichever end is to be corrupted.
   ///
   /// @param j      below rule.negatives
   /// @param batch  [B] numbers of the links of all ranks; read by kInBatch alone, which needs one
@@ -47,10 +49,12 @@ class LinkNegatives {
   NodeId drawn(Draws& draws, std::uint32_t draw, bool is_source, std::span<const NodeId> batch) const;
   bool is_entry(const NodePair& pair) const;
   bool is_refused(const NodePair& pair, const NodePair& link) const;
+  NodePair given(Draws& draws, std::uint32_t draw, std::uint32_t i, const NodePair& link) const;
 
   CsrGraph graph_;
   LinkRule rule_;
   std::span<const NodeId> ends_;
+  GivenEnds given_;
   std::shared_ptr<const std::vector<std::uint32_t>>
       begin_of_;  // [V] of kDegree: the share of nodes before, of 2^32 - 1
 };

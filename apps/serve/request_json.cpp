@@ -6,12 +6,35 @@
 
 #include "apps/serve/json_echo.h"
 #include "core/error.h"
+#include "core/files/json_text.h"
 
 namespace salient::serve {
 
 using nlohmann::json;
 
 void refuse_request(const std::string& what) { fail(ErrorKind::kBadData, what); }
+
+namespace {
+
+constexpr int kDeepest = 8;  // levels of JSON; a request has five
+
+/// The place of byte `at`: 1 and 1 of the first.
+std::string place_of(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  return "line " + std::to_string(1 + std::ranges::count(before, '\n')) + ", column " +
+         std::to_string(before.size() - (before.rfind('\n') + 1) + 1);  // npos + 1 is 0
+}
+
+}  // namespace
+
+json json_of(std::string_view body) {
+  try {
+    return read_json(body, kDeepest);
+  } catch (const JsonFault& fault) {
+    if (fault.is_json) refuse_request("the body has " + fault.what);
+    refuse_request("the body is no JSON" + (fault.at ? " at " + place_of(body, *fault.at) : ""));
+  }
+}
 
 void check_fields(const json& object, const std::string& where, std::initializer_list<std::string_view> known) {
   for (const auto& field : object.items())

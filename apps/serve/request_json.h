@@ -16,6 +16,9 @@ namespace salient::serve {
 /// @throws Error{kBadData}, as all of these do for what breaks a rule
 [[noreturn]] void refuse_request(const std::string& what);
 
+/// A body, of a few levels. @throws as the above, with the place of what is no JSON
+nlohmann::json json_of(std::string_view body);
+
 /// @param where  in front of messages
 void check_fields(const nlohmann::json& object, const std::string& where,
                   std::initializer_list<std::string_view> known);

@@ -1,8 +1,14 @@
 // engine/links/link_ranks.cpp - see link_ranks.h.
 #include "engine/links/link_ranks.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
 #include "core/csv_text.h"
+#include "core/error.h"
 #include "core/number_text.h"
+#include "engine/rank/for_each_item.h"
 
 namespace salient {
 
@@ -43,6 +49,40 @@ LinkRanks rank_links(const Embeddings& embeddings, const LinkTable& links, const
     const std::vector<RankCounts> counts = blocked_ranks(problem, bytes);
     for (std::size_t i = 0; i < counts.size(); ++i)
       ranks.of_relation[links.relations[i]][static_cast<std::size_t>(side)].add(rank_of(counts[i], ties));
+  }
+  return ranks;
+}
+
+LinkRanks rank_links_among(const Embeddings& embeddings, const LinkTable& links, const GivenNegatives& given,
+                           std::span<const std::optional<std::uint32_t>> reverses, TieRule ties) {
+  LinkRanks ranks;
+  ranks.of_relation.resize(reverses.size());
+  const EmbeddingShape& shape = embeddings.shape;
+  const PairScore kind = pair_score_of(shape.decoder);
+  std::vector<double> of_link(links.size());
+  for (const LinkSide side : kLinkSides) {
+    const bool is_tail = side == LinkSide::kTail;
+    const std::span<const NodeId> all = is_tail ? given.destinations : given.sources;
+    const std::size_t count = is_tail ? given.num_destinations : given.num_sources;
+    if (count == 0) continue;
+    for_each_item(static_cast<std::int64_t>(links.size()), 16, [&](std::int64_t item) {
+      const auto i = static_cast<std::size_t>(item);
+      const LinkQuery query = link_query(links, i, side, reverses);
+      std::vector<float> row(static_cast<std::size_t>(shape.node_width()));
+      make_query({shape, query.is_turned, embeddings.node(query.node), embeddings.relation(query.relation)},
+                 row.data());
+      const auto score = [&](NodeId node) {
+        return pair_score(kind, row.data(), embeddings.node(node), shape.node_width());
+      };
+      std::vector<float> others(count);
+      std::ranges::transform(all.subspan(i * count, count), others.begin(), score);
+      const float own = score(query.target);
+      of_link[i] = std::isnan(own) ? 0 : rank_of(counts_among(own, others), ties);
+    });
+    for (std::size_t i = 0; i < of_link.size(); ++i) {
+      if (of_link[i] == 0) fail(ErrorKind::kDiverged, "the score of link " + std::to_string(i) + " is not a number");
+      ranks.of_relation[links.relations[i]][static_cast<std::size_t>(side)].add(of_link[i]);
+    }
   }
   return ranks;
 }

@@ -13,6 +13,7 @@
 #include "engine/rank/known_links.h"
 #include "engine/report/metric.h"
 #include "store/graph_schema.h"
+#include "store/link_negatives.h"
 
 namespace salient {
 
@@ -29,6 +30,13 @@ struct LinkRanks {
 LinkRanks rank_links(const Embeddings& embeddings, const LinkTable& links, const KnownLinks& known,
                      std::span<const std::optional<std::uint32_t>> reverses, TieRule ties,
                      std::uint64_t bytes = kDefaultRankBytes);
+
+/// The same among the negatives that a data set comes with: a link's tail among `given.destinations`, its head among
+/// `given.sources`; a side without any is left out. OGB's rule for ogbl-wikikg2 and ogbl-biokg.
+/// @throws Error{kDiverged} naming the link whose score is not a number
+/// Runs on the caller's oneTBB arena. Memory: 4 bytes a link and side. Oracle: counts_among()
+LinkRanks rank_links_among(const Embeddings& embeddings, const LinkTable& links, const GivenNegatives& given,
+                           std::span<const std::optional<std::uint32_t>> reverses, TieRule ties);
 
 /// MRR and hits at 1, 3 and 10.
 Figures figures_of(const RankTally& ranks);

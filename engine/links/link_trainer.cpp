@@ -13,6 +13,7 @@
 #include "core/host/interrupt.h"
 #include "core/timer.h"
 #include "sampler/seed_order.h"
+#include "store/link_negatives.h"
 
 namespace salient {
 namespace {
@@ -123,6 +124,8 @@ class LinkTrainer {
   }
 
   LinkRanks ranks_of(std::size_t split, const Embeddings& embeddings) const {
+    if (const GivenNegatives given = open_negatives(dataset_, split); given.of_link() > 0)
+      return rank_links_among(embeddings, dataset_.links[split], given, reverses_, options_.ties);
     return rank_links(embeddings, dataset_.links[split], known_, reverses_, options_.ties);
   }
 
@@ -182,9 +185,12 @@ LinkResult train_links(const Dataset& dataset, const LinkOptions& options, const
   if (!dataset.types.is_typed())
     fail(ErrorKind::kUsage,
          dataset.name + ": its links have no relations, of which embedding models have rows; encoders are for them");
-  if (dataset.types.node_types.size() > 1)
+  const auto has_negatives = [&](std::size_t split) {
+    return dataset.links[split].size() == 0 || open_negatives(dataset, split).of_link() > 0;
+  };
+  if (dataset.types.node_types.size() > 1 && !(has_negatives(kValidLinks) && has_negatives(kTestLinks)))
     fail(ErrorKind::kUsage, dataset.name + ": links of " + std::to_string(dataset.types.node_types.size()) +
-                                " node types; embedding models are of one");
+                                " node types; embedding models are of one, or of links that come with their negatives");
   if (dataset.links[kTrainLinks].size() == 0) fail(ErrorKind::kBadData, dataset.name + ": has no training links");
   if (options.negatives > 0 && dataset.num_nodes() < 2)
     fail(ErrorKind::kUsage, dataset.name + ": negatives of one node");

@@ -36,7 +36,7 @@ void RankTally::add(const RankTally& other) {
 
 double RankTally::hits_at(std::uint64_t k) const {
   const auto* found = std::ranges::find(kCounted, k);
-  require(found != std::end(kCounted), "hits are counted at 1, 3, 10, 50 and 100");
+  require(found != std::end(kCounted), "hits are counted at 1, 3, 10, 20, 50 and 100");
   return count_ == 0 ? 0 : static_cast<double>(hits_[found - kCounted]) / static_cast<double>(count_);
 }
 

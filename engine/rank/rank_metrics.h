@@ -43,11 +43,11 @@ class RankTally {
   double mean_rank() const { return count_ == 0 ? 0 : rank_sum_ / static_cast<double>(count_); }
   /// The mean of 1 / rank; 0 without ranks.
   double mrr() const { return count_ == 0 ? 0 : reciprocal_sum_ / static_cast<double>(count_); }
-  /// The share of ranks up to k, 1, 3, 10, 50 or 100. @throws Error{kInternal} for another one
+  /// The share of ranks up to k, 1, 3, 10, 20, 50 or 100. @throws Error{kInternal} for another one
   double hits_at(std::uint64_t k) const;
 
  private:
-  static constexpr std::uint64_t kCounted[] = {1, 3, 10, 50, 100};
+  static constexpr std::uint64_t kCounted[] = {1, 3, 10, 20, 50, 100};
   std::uint64_t count_ = 0;
   std::uint64_t hits_[std::size(kCounted)] = {};
   double rank_sum_ = 0, reciprocal_sum_ = 0;

@@ -27,6 +27,9 @@ enum class Metric : std::uint8_t {
   kHitsAt1,  ///< the share of ranks up to 1
   kHitsAt3,
   kHitsAt10,
+  kHitsAt20,  ///< of negatives that a data set comes with, as the rest: ogbl-ddi's
+  kHitsAt50,  ///< ogbl-collab's
+  kHitsAt100,
 };
 
 /// As in summaries, checkpoints, run.json and, behind "valid_", columns of metrics.csv.
@@ -44,7 +47,23 @@ constexpr auto names_of(Metric) {
                                           {Metric::kMrr, "mrr"},
                                           {Metric::kHitsAt1, "hits_at_1"},
                                           {Metric::kHitsAt3, "hits_at_3"},
-                                          {Metric::kHitsAt10, "hits_at_10"}});
+                                          {Metric::kHitsAt10, "hits_at_10"},
+                                          {Metric::kHitsAt20, "hits_at_20"},
+                                          {Metric::kHitsAt50, "hits_at_50"},
+                                          {Metric::kHitsAt100, "hits_at_100"}});
+}
+
+/// K of hits@K; 0 of other metrics.
+constexpr std::uint64_t hits_of(Metric metric) {
+  switch (metric) {
+    case Metric::kHitsAt1: return 1;
+    case Metric::kHitsAt3: return 3;
+    case Metric::kHitsAt10: return 10;
+    case Metric::kHitsAt20: return 20;
+    case Metric::kHitsAt50: return 50;
+    case Metric::kHitsAt100: return 100;
+    default: return 0;
+  }
 }
 
 constexpr bool is_better(Metric metric, double value, double than) {

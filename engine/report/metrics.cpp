@@ -145,7 +145,9 @@ bool is_left_to_files(Metric metric) {
     case Metric::kMcc:
     case Metric::kAveragePrecision:
     case Metric::kHitsAt1:
-    case Metric::kHitsAt3: return true;
+    case Metric::kHitsAt3:
+    case Metric::kHitsAt20:
+    case Metric::kHitsAt100: return true;
     case Metric::kAccuracy:
     case Metric::kRocAuc:
     case Metric::kF1:
@@ -153,7 +155,8 @@ bool is_left_to_files(Metric metric) {
     case Metric::kMae:
     case Metric::kR2:
     case Metric::kMrr:
-    case Metric::kHitsAt10: return false;
+    case Metric::kHitsAt10:
+    case Metric::kHitsAt50: return false;
   }
   return false;
 }

@@ -18,6 +18,7 @@
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "store/largest_feature.h"
+#include "store/link_negatives.h"
 
 namespace salient {
 namespace {
@@ -51,8 +52,11 @@ std::unique_ptr<GradientSteps> make_link_steps(const StepParts& parts) {
   const TrainOptions& options = parts.options;
   const TrainingRun& run = parts.run;
   LoaderOptions loading = loader_options_of(options, training_rule(options, run.dataset), run);
-  loading.links = LinkBatches{run.dataset.links[kTrainLinks].ends, options.links.rule};
-  const auto loss = [&objective = parts.objective, links = options.links,
+  const GivenNegatives given = open_negatives(run.dataset, kTrainLinks);
+  loading.links = LinkBatches{.ends = run.dataset.links[kTrainLinks].ends,
+                              .rule = options.links.rule,
+                              .given = {given.destinations, given.pairs, given.num_destinations}};
+  const auto loss = [&objective = parts.objective, links = options.links, given,  // which the loader borrows
                      decoder = LinkDecoder(parts.model, options.links.decoder, options.model.hidden_dim)](
                         std::size_t step, const BatchView& batch, const at::Tensor& rows) {
     const std::int64_t num_links = batch.pairs.size(0) / (1 + links.rule.negatives);

@@ -4,9 +4,12 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "core/timer.h"
@@ -16,6 +19,7 @@
 #include "engine/infer/roc_auc.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/rank/rank_metrics.h"
+#include "engine/train/message_graph.h"
 #include "engine/train/run_model.h"
 #include "sampler/link_seeds.h"
 
@@ -24,7 +28,8 @@ namespace {
 
 constexpr std::size_t kBlockPairs = std::size_t{1} << 15;  // scored at a time
 constexpr std::size_t kChunkLinks = std::size_t{1} << 18;  // whose ranks go over the ranks of the run at a time
-constexpr BatchKey kEvaluationKey{};                       // of negatives: (0, 0, 0)
+constexpr std::array kHits = {Metric::kHitsAt1,  Metric::kHitsAt3,  Metric::kHitsAt10,
+                              Metric::kHitsAt20, Metric::kHitsAt50, Metric::kHitsAt100};
 
 LinkRule evaluation_rule_of(const LinkTrainOptions& options) {
   LinkRule rule = options.rule;
@@ -71,14 +76,37 @@ struct ComparedPairs {
   }
 };
 
-void add_figures(const RankTally& ranks, const ComparedPairs& compared, Figures& figures) {
+/// @param metric  of the run: is there, too
+Figures figures_of_ranks(const RankTally& ranks, Metric metric) {
+  Figures figures;
   figures[Metric::kMrr] = ranks.mrr();
-  figures[Metric::kHitsAt1] = ranks.hits_at(1);
-  figures[Metric::kHitsAt3] = ranks.hits_at(3);
-  figures[Metric::kHitsAt10] = ranks.hits_at(10);
-  const std::vector<std::int8_t> labels = compared.labels();
-  figures[Metric::kRocAuc] = roc_auc(compared.scores, labels).value_or(0);
-  figures[Metric::kAveragePrecision] = average_precision(compared.scores, labels).value_or(0);
+  for (const Metric hits : kHits)
+    if (hits_of(hits) <= 10 || hits == metric) figures[hits] = ranks.hits_at(hits_of(hits));
+  return figures;
+}
+
+void add_areas(std::span<const float> scores, std::span<const std::int8_t> labels, Figures& figures) {
+  figures[Metric::kRocAuc] = roc_auc(scores, labels).value_or(0);
+  figures[Metric::kAveragePrecision] = average_precision(scores, labels).value_or(0);
+}
+
+/// @param descending  scores of negatives
+RankCounts counts_in(std::span<const float> descending, float score) {
+  const auto above = std::ranges::lower_bound(descending, score, std::greater<>());
+  const auto below = std::ranges::upper_bound(above, descending.end(), score, std::greater<>());
+  return {.greater = static_cast<std::uint64_t>(above - descending.begin()),
+          .equal = static_cast<std::uint64_t>(below - above)};
+}
+
+void require_numbers(Communicator& comm, std::span<const float> scores) {
+  if (std::ranges::any_of(scores, [](float value) { return std::isnan(value); }))
+    fail_on_all_ranks(comm, ErrorKind::kDiverged, "scores of links are not numbers");
+}
+
+/// Null where the test sees what validation sees.
+std::unique_ptr<const Dataset> dataset_of_test(const TrainOptions& options, const Dataset& dataset) {
+  if (options.links.test_messages == TestMessages::kTrain || dataset.links[kTestLinks].size() == 0) return nullptr;
+  return std::make_unique<const Dataset>(with_validation_messages(dataset));
 }
 
 }  // namespace
@@ -90,25 +118,37 @@ LinkEvaluation::LinkEvaluation(const TrainOptions& options, const TrainingRun& r
       signals_(signals),
       metric_(metric_of_run(options, run.dataset)),
       rule_(evaluation_rule_of(options.links)),
+      for_test_(dataset_of_test(options, run.dataset)),
       predictions_(has(EvaluationSet::kValid) || has(EvaluationSet::kTest) ? make_predictions_of(options, run, model)
-                                                                           : nullptr) {}
+                                                                           : nullptr) {
+  if (!for_test_) return;
+  test_run_ = std::make_unique<const TrainingRun>(
+      TrainingRun{*for_test_, run.data, run.device, run.comm, run.plan, run.directory});
+  of_test_ = make_predictions_of(options, *test_run_, model);
+}
 
 const LinkTable& LinkEvaluation::links_of(EvaluationSet set) const {
   return run_.dataset.links[set == EvaluationSet::kValid ? kValidLinks : kTestLinks];
+}
+
+const EvaluationNegatives& LinkEvaluation::negatives_of(EvaluationSet set) {
+  std::optional<EvaluationNegatives>& negatives = negatives_[static_cast<std::size_t>(set)];
+  if (!negatives) negatives.emplace(run_.dataset, set == EvaluationSet::kValid ? kValidLinks : kTestLinks, rule_);
+  return *negatives;
 }
 
 const LinkEvaluation::Ends& LinkEvaluation::ends_of(EvaluationSet set) {
   Ends& ends = ends_[static_cast<std::size_t>(set)];
   const LinkTable& links = links_of(set);
   if (ends.empty()) {
-    const LinkNegatives negatives(run_.dataset.graph, rule_);
+    const EvaluationNegatives& negatives = negatives_of(set);
     std::vector<bool> is_end(run_.dataset.num_nodes(), false);
     const auto add = [&](const NodePair& pair) { is_end[pair.source] = is_end[pair.destination] = true; };
     for (std::size_t i = 0; i < links.size(); ++i) {
       add(link_at(links, i));
-      for (int j = 0; j < rule_.negatives; ++j)
-        add(negatives.of(kEvaluationKey, static_cast<std::uint32_t>(i), link_at(links, i), j));
+      for (std::size_t j = 0; j < negatives.of_link(); ++j) add(negatives.negative(i, j));
     }
+    for (std::size_t p = 0; p < negatives.num_shared(); ++p) add(negatives.shared(p));
     for (NodeId v = 0; v < is_end.size(); ++v)
       if (is_end[v]) ends.push_back(v);
   }
@@ -132,7 +172,9 @@ at::Tensor LinkEvaluation::rows_of(EvaluationSet set, Model& model, const Ends& 
     batch += static_cast<std::size_t>(comm.size());
     if (round.num_nodes > 0) rows.narrow(0, static_cast<std::int64_t>(first), round.num_nodes).copy_(round.logits);
   };
-  const InferenceCounts counts = sampled_inference({model, run_.device, comm}, *predictions_, ends, inference, keep);
+  const InferenceCounts counts =
+      sampled_inference({model, run_.device, comm}, set == EvaluationSet::kTest && of_test_ ? *of_test_ : *predictions_,
+                        ends, inference, keep);
   seconds = counts.seconds;
   if (counts.not_finite > 0)
     fail_on_all_ranks(comm, ErrorKind::kDiverged,
@@ -144,26 +186,29 @@ at::Tensor LinkEvaluation::rows_of(EvaluationSet set, Model& model, const Ends& 
   return rows.to(run_.device.torch_device());
 }
 
-/// int64 [count (1 + K), 2] rows of the ends of links, and then of their negatives.
-at::Tensor LinkEvaluation::pairs_of(const LinkTable& links, std::size_t first, std::size_t count) const {
-  const LinkNegatives negatives(run_.dataset.graph, rule_);
-  const auto num_pairs = static_cast<std::int64_t>(count) * (1 + rule_.negatives);
-  at::Tensor pairs = at::empty({num_pairs, 2}, at::kLong);
+template <class Pair>
+at::Tensor LinkEvaluation::pairs_of(std::size_t number, Pair pair) const {
+  at::Tensor pairs = at::empty({static_cast<std::int64_t>(number), 2}, at::kLong);
   auto* at = pairs.mutable_data_ptr<std::int64_t>();
-  const auto add = [&](const NodePair& pair) {
-    *at++ = row_of_[pair.source];
-    *at++ = row_of_[pair.destination];
-  };
-  for (std::size_t i = first; i < first + count; ++i) add(link_at(links, i));
-  for (std::size_t i = first; i < first + count; ++i)
-    for (int j = 0; j < rule_.negatives; ++j)
-      add(negatives.of(kEvaluationKey, static_cast<std::uint32_t>(i), link_at(links, i), j));
+  for (std::size_t i = 0; i < number; ++i) {
+    const NodePair ends = pair(i);
+    *at++ = row_of_[ends.source];
+    *at++ = row_of_[ends.destination];
+  }
   return pairs.to(run_.device.torch_device());
 }
 
-void LinkEvaluation::rank_links(const LinkTable& links, const at::Tensor& rows, const LinkDecoder& decoder,
-                                Score& score) const {
-  const auto negatives = static_cast<std::size_t>(rule_.negatives);
+template <class Use>
+void LinkEvaluation::for_blocks(std::size_t begin, std::size_t end, std::size_t block, std::size_t& number,
+                                Use use) const {
+  for (std::size_t first = begin; first < end; first += block, ++number)
+    if (number % static_cast<std::size_t>(run_.comm.size()) == static_cast<std::size_t>(run_.comm.rank()))
+      use(first, std::min(block, end - first));
+}
+
+void LinkEvaluation::rank_among_own(const Scored& scored, Score& score) const {
+  const auto& [links, of, rows, decoder] = scored;
+  const std::size_t negatives = of.of_link(), questions = of.groups().size();
   const std::size_t block = std::max<std::size_t>(1, kBlockPairs / (1 + negatives));
   ComparedPairs compared(links.size(), negatives);
   RankTally tally;
@@ -171,27 +216,62 @@ void LinkEvaluation::rank_links(const LinkTable& links, const at::Tensor& rows, 
   std::size_t number = 0;  // of a block
   for (std::size_t chunk = 0; chunk < links.size(); chunk += kChunkLinks) {
     const std::size_t end = std::min(chunk + kChunkLinks, links.size());
-    ranks.assign(end - chunk, 0);
-    for (std::size_t first = chunk; first < end; first += block, ++number) {
-      if (number % static_cast<std::size_t>(run_.comm.size()) != static_cast<std::size_t>(run_.comm.rank())) continue;
-      const std::size_t count = std::min(block, end - first);
-      const at::Tensor scores = decoder.scores(rows, pairs_of(links, first, count)).cpu().contiguous();
+    ranks.assign((end - chunk) * questions, 0);
+    for_blocks(chunk, end, block, number, [&](std::size_t first, std::size_t count) {
+      const at::Tensor pairs = pairs_of(count * (1 + negatives), [&](std::size_t p) {
+        if (p < count) return link_at(links, first + p);
+        return of.negative(first + (p - count) / negatives, (p - count) % negatives);
+      });
+      const at::Tensor scores = decoder.scores(rows, pairs).cpu().contiguous();
       const std::span<const float> all(scores.const_data_ptr<float>(), static_cast<std::size_t>(scores.numel()));
       for (std::size_t i = 0; i < count; ++i) {
-        const std::span<const float> others = all.subspan(count + i * negatives, negatives);
-        ranks[first + i - chunk] = static_cast<float>(rank_of(counts_among(all[i], others)));
+        std::span<const float> others = all.subspan(count + i * negatives, negatives);
         float* const kept = compared.of_link(first + i);
         kept[0] = all[i];
         std::copy_n(others.begin(), compared.negatives_of_link, kept + 1);
+        for (std::size_t q = 0; q < questions; others = others.subspan(of.groups()[q++]))
+          ranks[(first + i - chunk) * questions + q] =
+              static_cast<float>(rank_of(counts_among(all[i], others.first(of.groups()[q]))));
       }
-    }
+    });
     share_values(run_.comm, ranks);
     for (const float rank : ranks) tally.add(rank);
   }
   share_values(run_.comm, compared.scores);
-  if (std::ranges::any_of(compared.scores, [](float value) { return std::isnan(value); }))
-    fail_on_all_ranks(run_.comm, ErrorKind::kDiverged, "scores of links are not numbers");
-  add_figures(tally, compared, score.figures);
+  require_numbers(run_.comm, compared.scores);
+  score.figures = figures_of_ranks(tally, metric_);
+  add_areas(compared.scores, compared.labels(), score.figures);
+}
+
+/// On every rank.
+std::vector<float> LinkEvaluation::scores_of(const Scored& scored, std::size_t number,
+                                             const std::function<NodePair(std::size_t)>& pair) const {
+  std::vector<float> scores(number, 0);
+  std::size_t block_number = 0;
+  for_blocks(0, number, kBlockPairs, block_number, [&](std::size_t first, std::size_t count) {
+    const at::Tensor pairs = pairs_of(count, [&](std::size_t i) { return pair(first + i); });
+    const at::Tensor block = scored.decoder.scores(scored.rows, pairs).cpu().contiguous();
+    std::copy_n(block.const_data_ptr<float>(), count, scores.begin() + static_cast<std::ptrdiff_t>(first));
+  });
+  share_values(run_.comm, scores);
+  require_numbers(run_.comm, scores);
+  return scores;
+}
+
+void LinkEvaluation::rank_among_shared(const Scored& scored, Score& score) const {
+  const auto& [links, of, rows, decoder] = scored;
+  std::vector<float> all = scores_of(scored, links.size(), [&](std::size_t i) { return link_at(links, i); });
+  std::vector<float> negatives = scores_of(scored, of.num_shared(), [&](std::size_t p) { return of.shared(p); });
+  std::ranges::sort(negatives, std::greater<>());
+  RankTally tally;
+  for (const float link : all) tally.add(rank_of(counts_in(negatives, link)));
+  score.figures[Metric::kMrr] = tally.mrr();
+  for (const Metric hits : kHits)
+    if (hits_of(hits) <= negatives.size()) score.figures[hits] = ogb_hits_at(all, negatives, hits_of(hits));
+  std::vector<std::int8_t> labels(all.size(), 1);
+  labels.resize(all.size() + negatives.size(), 0);
+  all.insert(all.end(), negatives.begin(), negatives.end());
+  add_areas(all, labels, score.figures);
 }
 
 Score LinkEvaluation::score(EvaluationSet set, Model& model, int) {
@@ -201,7 +281,13 @@ Score LinkEvaluation::score(EvaluationSet set, Model& model, int) {
   const Ends& ends = ends_of(set);
   const at::Tensor rows = rows_of(set, model, ends, score.seconds);
   if (signals_.must_stop()) return score;
-  rank_links(links_of(set), rows, LinkDecoder(model, options_.links.decoder, options_.model.hidden_dim), score);
+  const EvaluationNegatives& negatives = negatives_of(set);
+  const LinkDecoder decoder(model, options_.links.decoder, options_.model.hidden_dim);
+  const Scored scored{links_of(set), negatives, rows, decoder};
+  if (negatives.num_shared() > 0)
+    rank_among_shared(scored, score);
+  else
+    rank_among_own(scored, score);
   score.value = score.figures[metric_].value_or(0);
   score.seconds = timer.seconds();
   return score;

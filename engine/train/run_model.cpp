@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,8 +13,25 @@
 #include "engine/plan/graph_types_of.h"
 #include "engine/train/link_model.h"
 #include "engine/train/score.h"
+#include "store/link_negatives.h"
 
 namespace salient {
+namespace {
+
+/// By OGB's rule hits@K of fewer than K negatives is 1, of which no epoch is the best.
+void require_enough_negatives(Metric metric, const TrainOptions& options, const Dataset& dataset) {
+  if (hits_of(metric) == 0 || dataset.links[kValidLinks].size() == 0) return;
+  const GivenNegatives given = open_negatives(dataset, kValidLinks);
+  const std::uint64_t count = given.num_pairs() > 0 ? given.num_pairs()
+                              : given.of_link() > 0 ? std::max(given.num_destinations, given.num_sources)
+                                                    : static_cast<std::uint64_t>(options.links.eval_negatives);
+  if (count < hits_of(metric))
+    fail(ErrorKind::kUsage, name_of(metric) + " of " + std::to_string(count) +
+                                " negatives is 1 for every model: K is at most their number");
+}
+
+}  // namespace
+
 ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset) {
   ModelOptions model = fitted_to(options.model, dataset);
   model.seed = options.seed;
@@ -28,12 +46,14 @@ std::size_t num_training_items(const TrainOptions& options, const Dataset& datas
 Metric metric_of_run(const TrainOptions& options, const Dataset& dataset) {
   const std::optional<Metric> wanted = options.evaluation.metric;
   if (!predicts_links(options)) return metric_for(wanted, dataset);
-  constexpr std::array kOfLinks = {Metric::kMrr,      Metric::kHitsAt1, Metric::kHitsAt3,
-                                   Metric::kHitsAt10, Metric::kRocAuc,  Metric::kAveragePrecision};
+  constexpr std::array kOfLinks = {Metric::kMrr,       Metric::kHitsAt1,  Metric::kHitsAt3,
+                                   Metric::kHitsAt10,  Metric::kHitsAt20, Metric::kHitsAt50,
+                                   Metric::kHitsAt100, Metric::kRocAuc,   Metric::kAveragePrecision};
   if (wanted && std::ranges::find(kOfLinks, *wanted) == kOfLinks.end())
     fail(ErrorKind::kUsage, name_of(*wanted) +
-                                " is no metric of links; mrr, hits_at_1, hits_at_3, hits_at_10, rocauc "
-                                "and average_precision are");
+                                " is no metric of links; mrr, hits_at_1, 3, 10, 20, 50 and 100, rocauc and "
+                                "average_precision are");
+  if (wanted) require_enough_negatives(*wanted, options, dataset);
   return wanted.value_or(Metric::kMrr);
 }
 

@@ -127,7 +127,10 @@ bool has_metric(Metric metric, const Dataset& dataset) {
     case Metric::kMrr:
     case Metric::kHitsAt1:
     case Metric::kHitsAt3:
-    case Metric::kHitsAt10: return false;  // of links, which have a trainer of their own
+    case Metric::kHitsAt10:
+    case Metric::kHitsAt20:
+    case Metric::kHitsAt50:
+    case Metric::kHitsAt100: return false;  // of links, which have a trainer of their own
   }
   return false;
 }

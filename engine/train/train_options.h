@@ -93,12 +93,24 @@ constexpr auto names_of(RunTask) {
                                            {RunTask::kLink, "link"}});
 }
 
+/// What the test's messages are.
+enum class TestMessages : std::uint8_t {
+  kTrain,       ///< the training links, as everywhere
+  kTrainValid,  ///< the validation links, too, where the rules of a benchmark allow it, as ogbl-collab's do
+};
+
+constexpr auto names_of(TestMessages) {
+  return std::to_array<EnumName<TestMessages>>(
+      {{TestMessages::kTrain, "train"}, {TestMessages::kTrainValid, "train+valid"}});
+}
+
 /// Of RunTask::kLink: how links are scored, and what against.
 struct LinkTrainOptions {
   DecoderKind decoder = DecoderKind::kDot;
   LinkLoss loss = LinkLoss::kBce;
   LinkRule rule{};           ///< of training; evaluation has uniform negatives, eval_negatives of them
-  int eval_negatives = 100;  ///< of each validation and test link
+  int eval_negatives = 100;  ///< of each validation and test link of a data set that comes with none
+  TestMessages test_messages = TestMessages::kTrain;
 
   bool operator==(const LinkTrainOptions&) const = default;
 };

@@ -18,6 +18,7 @@
 #include "engine/train/rank_state.h"
 #include "engine/train/run_model.h"
 #include "engine/train/signal_agreement.h"
+#include "store/link_negatives.h"
 
 namespace salient {
 
@@ -198,6 +199,15 @@ void require_links(const TrainOptions& options, const Dataset& dataset) {
   if (options.model.hidden_dim % node_halves(options.links.decoder) != 0)
     refuse("a hidden width of " + std::to_string(options.model.hidden_dim) + ": rows of decoder " +
            name_of(options.links.decoder) + " have two halves");
+  if (options.links.rule.sampler == NegativeSampler::kGiven) {
+    const GivenNegatives given = open_negatives(dataset, kTrainLinks);
+    if (given.num_destinations == 0 && given.pairs.empty())
+      refuse(dataset.name +
+             ": comes with no negatives of its training links, which the negative sampler 'given' draws");
+  }
+  const bool has_entry_values = dataset.has_edge_weights || dataset.has_edge_times || dataset.edge_feature_dim > 0;
+  if (options.links.test_messages != TestMessages::kTrain && has_entry_values)
+    refuse(dataset.name + ": its edges have weights, times or features, which validation links as messages have not");
   if (options.evaluation.patience > 0 && dataset.links[kValidLinks].size() == 0)
     refuse(dataset.name + ": has no validation links, so a run cannot end by its patience");
 }

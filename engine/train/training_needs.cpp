@@ -28,13 +28,15 @@ std::vector<NodeId> seeds_of_epoch(const TrainOptions& options, const Dataset& d
   return nodes;
 }
 
-/// Nodes that a batch of links has at most beside the links' ends: one for each negative, but where links share them.
+/// Nodes that a batch of links has at most beside the links' ends: one for each negative, but where links share them
+/// or pairs are given.
 std::size_t nodes_of_negatives(const LinkRule& rule, std::size_t num_links) {
   const auto negatives = static_cast<std::size_t>(rule.negatives);
   switch (rule.sampler) {
     case NegativeSampler::kUniform:
     case NegativeSampler::kDegree: return num_links * negatives;
-    case NegativeSampler::kInBatch: return num_links;  // of other ranks
+    case NegativeSampler::kInBatch: return num_links;                // of other ranks
+    case NegativeSampler::kGiven: return 2 * num_links * negatives;  // pairs have ends of their own
     case NegativeSampler::kJoint: return rule.is_strict ? num_links * negatives : negatives;
   }
   return 0;

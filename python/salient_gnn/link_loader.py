@@ -145,6 +145,8 @@ class LinkNeighborLoader(NeighborLoader):
         store, columns = columns_of(said["data"])
         if not isinstance(store, Dataset) or store.num_nodes < 2:
             raise ValueError("dataset: links are of graphs of one node type, and of two nodes or more")
+        if negative_sampler == "given":
+            raise ValueError("negative_sampler: 'given', negatives that a data set comes with, is of salient-train")
         if negative_sampler == "degree" and negatives and not store.num_edges:
             raise ValueError("negative_sampler: 'degree' is of graphs with edges")
         ends = _ends(store, columns, edge_label_index)

@@ -44,9 +44,10 @@ BLOCKS = {
     "docs/EDGE_WEIGHTS_AND_TIMES.md": 2 * ["tests/apps/edge_values_test.py"] + ["tests/apps/temporal_test.py"]
                                       + 2 * ["tests/sampler/temporal_sampler_test.cpp"]
                                       + ["tests/apps/edge_features_test.py"],
-    "docs/LINKS.md": 2 * ["tests/apps/links_test.py"] + ["here"],
+    "docs/LINKS.md": 2 * ["tests/apps/links_test.py"] + ["here"] + 2 * ["tests/apps/ogb_links_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
-    "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
+    "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here"]
+                       + 2 * ["tests/apps/serve_links_test.py"] + [OUTPUT, "here"],
     "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py"]
                         + 2 * ["tests/python/install_test.py"] + ["tests/scripts/dockerfile_test.py"],
     "docs/PYG.md": 8 * ["tests/python/pyg_page_test.py"],

@@ -29,6 +29,13 @@ struct Links {
     std::iota(all.begin(), all.end(), NodeId{0});
     return all;
   }
+  /// [n, count] destinations that say whose they are.
+  std::vector<NodeId> hard(std::size_t count) const {
+    std::vector<NodeId> all;
+    for (std::size_t i = 0; i < ends.size() / 2; ++i)
+      for (std::size_t j = 0; j < count; ++j) all.push_back(static_cast<NodeId>((i * count + j) % 400));
+    return all;
+  }
 };
 
 std::vector<NodePair> pairs_of(const LinkSeeds& seeds) {
@@ -63,12 +70,36 @@ TEST(LinkSeeds, ArePositivesThenNegativesLinkByLink) {
   }
 }
 
+TEST(LinkNegatives, OfAFileAreThoseOfTheLinkOrPairsOfAll) {
+  const Links links;
+  const std::vector<NodeId> hard = links.hard(4), pairs{1, 2, 3, 4, 5, 6};
+  const LinkRule rule{.negatives = 3, .sampler = NegativeSampler::kGiven};
+  const LinkNegatives of_link(links.graph.view(), rule, links.ends, {.destinations = hard, .of_link = 4});
+  const LinkNegatives of_all(links.graph.view(), rule, links.ends, {.pairs = pairs});
+  std::set<std::size_t> places, met;
+  for (std::uint32_t epoch = 0; epoch < 40; ++epoch)
+    for (int j = 0; j < 3; ++j) {
+      const NodePair link = of_link.link(7), own = of_link.of({1, epoch, 0}, 7, link, j);
+      EXPECT_EQ(own.source, link.source);
+      const auto place = std::find(hard.begin() + 28, hard.begin() + 32, own.destination) - (hard.begin() + 28);
+      ASSERT_LT(place, 4);
+      places.insert(static_cast<std::size_t>(place));
+      const NodePair any = of_all.of({1, epoch, 0}, 7, link, j);
+      EXPECT_EQ(any.destination, any.source + 1);
+      met.insert(any.source);
+    }
+  EXPECT_EQ(places.size(), 4u);
+  EXPECT_EQ(met, (std::set<std::size_t>{1, 3, 5}));
+}
+
 TEST(LinkSeeds, RanksMakeTheSameNegativesAndSeeTheSameExclusions) {
   const Links links;
   const std::vector<NodeId> all = links.numbers();
   const std::span<const NodeId> batch = std::span(all).first(64);
+  const std::vector<NodeId> hard = links.hard(5);
   for (const auto& [sampler, name] : names_of(NegativeSampler{})) {
-    const LinkNegatives rule(links.graph.view(), {.negatives = 2, .sampler = sampler}, links.ends);
+    const LinkNegatives rule(links.graph.view(), {.negatives = 2, .sampler = sampler}, links.ends,
+                             {.destinations = hard, .of_link = 5});
     LinkSeeds whole(rule), part(rule);
     whole.make(batch, batch, {7, 1, 5});
     const std::vector<NodePair> expected = pairs_of(whole);

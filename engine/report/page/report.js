@@ -35,8 +35,8 @@ function curves() {
       together("macro_f1", "balanced_accuracy", "mcc"), percent, percentTick),
     line("R2", "share of the variance that is explained", scores("r2"), short, short),
     line("Errors of validation", "in the unit of the targets", together("rmse", "mae"), short, short),
-    line("Ranks of validation links", "mean of 1 / rank, and shares of ranks up to 1, 3 and 10",
-      together("mrr", "hits_at_1", "hits_at_3", "hits_at_10"), percent, percentTick),
+    line("Ranks of validation links", "mean of 1 / rank, and shares of ranks up to K",
+      together("mrr", ...[1, 3, 10, 20, 50, 100].map((k) => `hits_at_${k}`)), percent, percentTick),
     line("Learning rate", "Adam's step size", isConstant("lr") ? [] : one("learning rate", "lr"), short, short)));
 }
 

@@ -55,10 +55,11 @@ TEST(Metrics, RowsOfAnotherVersionKeepTheirColumns) {
   EXPECT_TRUE(
       header.starts_with("epoch,step,loss,train_accuracy,valid_accuracy,valid_rocauc,valid_f1,valid_macro_f1,"
                          "valid_balanced_accuracy,valid_mcc,valid_average_precision,valid_rmse,valid_mae,"
-                         "valid_r2,valid_mrr,valid_hits_at_1,valid_hits_at_3,valid_hits_at_10,lr,"))
+                         "valid_r2,valid_mrr,valid_hits_at_1,valid_hits_at_3,valid_hits_at_10,valid_hits_at_20,"
+                         "valid_hits_at_50,valid_hits_at_100,lr,"))
       << header;
-  EXPECT_TRUE(first.starts_with("1,40,0.75,,,,,,,,,,,,,,,,0.01,")) << first;
-  EXPECT_TRUE(second.starts_with("2,80,0.25,,,,,,,,,,,,,,,,0.02,")) << second;
+  EXPECT_TRUE(first.starts_with("1,40,0.75,,,,,,,,,,,,,,,,,,,0.01,")) << first;
+  EXPECT_TRUE(second.starts_with("2,80,0.25,,,,,,,,,,,,,,,,,,,0.02,")) << second;
   EXPECT_EQ(std::count(first.begin(), first.end(), ','), std::count(header.begin(), header.end(), ','));
   EXPECT_FALSE(std::getline(lines, rest)) << rest;
 }
