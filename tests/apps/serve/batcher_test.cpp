@@ -7,6 +7,7 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -165,7 +166,7 @@ TEST(Batcher, WarmsUpOnItsThreadBeforeItTakesAnything) {
   {
     Batcher batcher({.warm_up = [&] { warmed = std::this_thread::get_id(); },
                      .known =
-                         [&](std::span<const NodeId> nodes, int) {
+                         [&](std::span<const NodeId> nodes, int, std::optional<std::int64_t>) {
                            predicted = std::this_thread::get_id();
                            return std::vector<float>(nodes.size());
                          },
