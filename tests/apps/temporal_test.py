@@ -51,6 +51,9 @@ class Temporal(programs.ProgramTest):
         cls.prepare("no-node-times", "--label", "later", "--unlabelled", "none", "--time-column", "day",
                     "--split", "0.6,0.2,0.2", "--drop-columns", "before")
 
+        cls.prepare("undated", "--label", "before", "--unlabelled", "none", "--time-column", "day", "--split",
+                    "0.6,0.2,0.2", "--drop-columns", "later,born")
+
     @classmethod
     def prepare(cls, name, *options):
         PROGRAMS.run("salient-prepare", "edges", "--edges", cls.work / "edges.csv", "--nodes", cls.work / "nodes.csv",
@@ -124,7 +127,7 @@ class Temporal(programs.ProgramTest):
         for name, options in (("of-own", []), ("of-asked", ["--time", time])):
             self.infer("asked", name, "--nodes", node, *options)
         self.assertEqual(self.logits("of-own"), self.logits("of-asked"))
-        other = ["--dataset", self.work / "no-node-times", "--nodes", "0,1,2"]
+        other = ["--dataset", self.work / "undated", "--nodes", "0,1,2"]
         self.infer("asked", "other", *other, "--time", 500)
         self.infer("asked", "same", "--nodes", "0,1,2", "--time", 500)
         self.assertEqual(self.logits("other"), self.logits("same"))
