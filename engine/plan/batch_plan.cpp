@@ -63,14 +63,13 @@ std::string repeated_rows(Q q) {
   return cost_of_repeated_rows(q.spec, q.dataset, q.purpose == Purpose::kTraining ? Gradients::kAll : Gradients::kNone);
 }
 
-constexpr std::array<StepRule, 26> kRules{{
+constexpr std::array<StepRule, 25> kRules{{
     {"asked for", kAll, kPrevents, [](Q q) { return q.asked == StepKind::kEager; }},
     {"the graph has node types", kAll, kPrevents, [](Q q) { return q.dataset.types.is_typed(); }},
     {"neighbours are drawn by time", kSampled, kPrevents, [](Q q) { return q.spec.time.has_value(); }},
     {"links are predicted", kAll, kPrevents, [](Q q) { return q.spec.is_of_links; }},
     {"the model reads features of edges", kAll, kPrevents,
      [](Q q) { return model_of(q.spec, q.dataset).edge_dim > 0; }},
-    {"neighbours count by the weights of edges", kAll, kPrevents, [](Q q) { return is_by_weight(q.spec.model); }},
     {"features are partitioned", kExact, kPrevents, [](Q q) { return q.exact.is_partitioned; }},
     {"a place for layers' results is asked for", kExact, kPrevents, [](Q q) { return q.exact.has_place; }},
     {"layers' results in f32 are asked for", kExact, kPrevents, [](Q q) { return q.exact.is_f32; }},
