@@ -120,7 +120,10 @@ InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
   const std::string num_layers = std::to_string(run.model.num_layers);
   std::vector<FieldProblem> problems;
   add_problems(problems, sampled.time(), *sampled.draw, run.model);
+  add_problems(problems, *sampled.draw, run.model);
   check_field(problems, is_timed || !chooses_times, "time-rule", "lt or le is needed for a window or a strategy");
+  check_field(problems, is_timed || !sampled.asked, "time",
+              "the run's neighbours are of all times, and a time would change nothing; --time-rule lt or le");
   check_field(problems, !is_timed || !options.exact, "exact",
               "computes a node once for all that read it, and by --time-rule each sees other edges; --time-rule none");
   check_field(problems, !is_timed || options.added.nodes.empty(), "new-nodes",

@@ -50,6 +50,9 @@ void visit_fields(Self& self, Visit&& field) {
              "uniform, or by numbers that a batch's nodes share (labor): fewer rows; auto: as in the run");
   visit_time(self.sampled.seen, self.sampled.window, self.sampled.strategy, field,
              "which edges a node of time T sees: those before T (lt), or also those of T (le); auto: as in the run");
+  field("time", self.sampled.asked,
+        "of a run that draws by time: when all nodes are asked for, in the unit of the edges' times or as a date of "
+        "ISO 8601; auto: each node at its own time");
   field("exact", self.exact, "all neighbours, layer by layer, instead of --fanout");
   field("out", self.results.directory, "folder for the results; empty = RUN/predictions/NODES-TIME");
   field("force", self.results.force, "replace --out if it holds earlier results");

@@ -27,9 +27,10 @@ struct SampledOptions {
   std::optional<SeenEdges> seen{};  ///< as TimeOptions; likewise the next two
   std::optional<TimeWindow> window{};
   std::optional<TimeStrategy> strategy{};
-  int batch_size = 0;              ///< nodes per rank and batch
-  std::int64_t seed = -1;          ///< of the sampled neighbourhoods
-  std::optional<StepKind> step{};  ///< of a batch; none: resident where model, fanouts and data allow it
+  std::optional<AskedTime> asked{};  ///< when the nodes are asked for; none: each at its own time
+  int batch_size = 0;                ///< nodes per rank and batch
+  std::int64_t seed = -1;            ///< of the sampled neighbourhoods
+  std::optional<StepKind> step{};    ///< of a batch; none: resident where model, fanouts and data allow it
 
   /// @throws as with_fanouts_of()
   SamplingRule rule(const GraphSchema& types) const {

@@ -262,6 +262,7 @@ Json sampled_neighbours(const SampledOptions& sampled) {
                {"time_rule", name_of(sampled.time().seen)},
                {"seed", sampled.seed},
                {"batch_size", sampled.batch_size}};
+  if (sampled.asked) json["time"] = sampled.asked->value;
   for (const auto& [relation, fanouts] : sampled.fanout_of.relations) json["fanout_of"][relation] = fanouts;
   return json;
 }

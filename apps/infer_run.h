@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/asked_times.h"
 #include "apps/infer_options.h"
 #include "apps/new_node_table.h"
 #include "apps/session.h"
@@ -29,9 +30,10 @@ struct InferRun {
   Numerics numerics{};                         ///< of the model on this machine
   TrainedModel trained{};
   std::vector<NodeId> nodes{};
-  bool are_rows_of_others = false;  ///< on rank 0: as in SelectedNodes
-  NewNodeTable added{};             ///< instead of nodes of the data set; then `nodes` are places in it
-  Dataset of_added{};               ///< its labels, none of which is known
+  bool are_rows_of_others = false;    ///< on rank 0: as in SelectedNodes
+  std::optional<AskedTimes> times{};  ///< with --time: what the data set's nodes are asked for at
+  NewNodeTable added{};               ///< instead of nodes of the data set; then `nodes` are places in it
+  Dataset of_added{};                 ///< its labels, none of which is known
 
   bool has_added() const { return added.nodes.num_nodes() > 0; }
   /// What is known of `nodes`.

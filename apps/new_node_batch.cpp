@@ -86,6 +86,10 @@ void require_plain_edges(const ModelOptions& model, const Dataset& dataset) {
     fail(ErrorKind::kUsage,
          "the run's model reads features of edges, and new nodes have edges without any; --edge-features none trains "
          "one that does not");
+  if (is_by_weight(model))
+    fail(ErrorKind::kUsage,
+         "the run's model reads the weights of edges, and new nodes have edges without any; --aggregate plain trains "
+         "one that does not");
 }
 
 NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lists, const Sampling& sampling) {

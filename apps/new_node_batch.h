@@ -18,7 +18,7 @@
 
 namespace salient {
 
-/// @throws Error{kUsage} where the model reads features of edges, which new nodes' edges do not have
+/// @throws Error{kUsage} where the model reads features or weights of edges, which new nodes' edges do not have
 void require_plain_edges(const ModelOptions& model, const Dataset& dataset);
 
 /// Owns what its view borrows.

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <unordered_set>
 
+#include "apps/asked_times.h"
 #include "apps/new_node_batch.h"
 #include "apps/open_named_dataset.h"
 #include "apps/predictor_batches.h"
@@ -85,6 +86,12 @@ std::vector<float> scores_of(const LinkDecoder& decoder, std::span<const float> 
   return {scores.const_data_ptr<float>(), scores.const_data_ptr<float>() + scores.numel()};
 }
 
+/// @param times  null: neighbours are of all times
+void ask_for(AskedTimes* times, std::span<const NodeId> nodes, std::optional<std::int64_t> time) {
+  if (times != nullptr) return times->set(nodes, time);
+  if (time) fail(ErrorKind::kUsage, "the run draws neighbours of all times, and is asked for none");
+}
+
 }  // namespace
 
 struct Predictor::Impl {
@@ -98,6 +105,7 @@ struct Predictor::Impl {
         numerics(numerics_on(device, said)),
         machine(machine_for(options, device)),
         dataset(open_fitted(run, options)),
+        times(said.batches.time.rule() ? std::make_unique<AskedTimes>(dataset) : nullptr),
         trained(open_trained_model(*comm, device, {run, options.checkpoint, trained_with, numerics}, dataset)),
         unit(dataset, device.torch_device()),
         loading(loading_for(options)),
@@ -140,8 +148,9 @@ struct Predictor::Impl {
         .to_device = device.is_cuda()};
   }
 
-  std::vector<float> rows_of(std::span<const NodeId> nodes, int layer) {
+  std::vector<float> rows_of(std::span<const NodeId> nodes, int layer, std::optional<std::int64_t> time) {
     check_nodes(nodes, dataset);
+    ask_for(times.get(), nodes, time);
     const c10::OptionalStreamGuard on_stream(stream);
     std::vector<float> rows(nodes.size() * row_width(layer));
     float* next = rows.data();
@@ -204,7 +213,8 @@ struct Predictor::Impl {
             .precision = name_of(numerics.precision),
             .device = device.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu,
             .layer_widths = layer_widths,
-            .last_hidden = described.num_layers - (described.ops.back().layer < described.num_layers ? 1 : 0)};
+            .last_hidden = described.num_layers - (described.ops.back().layer < described.num_layers ? 1 : 0),
+            .draws_by_time = times != nullptr};
   }
 
   std::size_t batch_size() const { return static_cast<std::size_t>(trained_with.evaluation.batch_size); }
@@ -226,6 +236,7 @@ struct Predictor::Impl {
   Numerics numerics;
   MachineOptions machine;
   Dataset dataset;
+  std::unique_ptr<AskedTimes> times;  // null: neighbours are of all times
   TrainedModel trained;
   TargetUnit unit;
   LoaderOptions loading;
@@ -244,10 +255,13 @@ Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
 PredictorFacts Predictor::facts() const { return impl_->facts(); }
 const Dataset& Predictor::dataset() const { return impl_->dataset; }
-std::vector<float> Predictor::logits(std::span<const NodeId> nodes) { return impl_->rows_of(nodes, 0); }
+std::vector<float> Predictor::logits(std::span<const NodeId> nodes, std::optional<std::int64_t> time) {
+  return impl_->rows_of(nodes, 0, time);
+}
 std::vector<float> Predictor::logits(std::span<const NewNodes> lists) { return impl_->rows_of(lists, 0); }
-std::vector<float> Predictor::logits_and_embeddings(std::span<const NodeId> nodes, int layer) {
-  return impl_->rows_of(nodes, layer);
+std::vector<float> Predictor::logits_and_embeddings(std::span<const NodeId> nodes, int layer,
+                                                    std::optional<std::int64_t> time) {
+  return impl_->rows_of(nodes, layer, time);
 }
 std::vector<float> Predictor::logits_and_embeddings(std::span<const NewNodes> lists, int layer) {
   return impl_->rows_of(lists, layer);

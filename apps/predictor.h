@@ -43,6 +43,7 @@ struct PredictorFacts {
   DeviceKind device = DeviceKind::kCpu;
   std::vector<int> layer_widths{};  ///< [num_layers] columns of what each layer passes on
   int last_hidden = 0;              ///< the last layer, from 1, whose result is not the logits; 0 = there is none
+  bool draws_by_time = false;       ///< nodes are asked for at a time
 };
 
 /// Holds the data set, the model and the threads' memory from one call to the next; where batches are resident, graph
@@ -69,8 +70,10 @@ class Predictor {
   /// [nodes.size(), num_classes()] float32, row by row in the order of `nodes`; before the softmax. Of
   /// regression the values of the targets.
   /// @param nodes  distinct; of a typed graph of the target type
-  /// @throws Error{kUsage} for a node that the data set has not, or that is of another type.
-  std::vector<float> logits(std::span<const NodeId> nodes);
+  /// @param time   of a run that draws by time: when the nodes are asked for; none: each at its own time
+  /// @throws Error{kUsage} for a node that the data set has not, or that is of another type; for a time that the run
+  ///         does not ask for, and without one where it does and the nodes have none of their own
+  std::vector<float> logits(std::span<const NodeId> nodes, std::optional<std::int64_t> time = {});
 
   /// The same of nodes that the data set lacks, [nodes.num_predicted(), num_classes()].
   /// Features are used as f32, also where the data set has f16 or fp8. A node of a type without features has the mean
@@ -84,7 +87,8 @@ class Predictor {
   /// The same with embeddings: each row the logits, then what layer `layer` passes on, facts().layer_widths[layer - 1]
   /// columns, as salient-infer --embeddings writes it. Batches are eager, also where others are resident.
   /// @param layer  from 1; 0 = as logits()   @throws as logits(); Error{kUsage} for a layer that the model has not.
-  std::vector<float> logits_and_embeddings(std::span<const NodeId> nodes, int layer);
+  std::vector<float> logits_and_embeddings(std::span<const NodeId> nodes, int layer,
+                                           std::optional<std::int64_t> time = {});
   std::vector<float> logits_and_embeddings(std::span<const NewNodes> lists, int layer);
 
   /// Of a run that predicts links: the columns of logits(), and the scores of pairs of such rows.

@@ -49,6 +49,12 @@ void add_problems(std::vector<FieldProblem>& found, const TimeOptions& options, 
                   (model.kind == ModelKind::kGcn ? "--gcn-norm row does not" : "--gin-sum plain does not"));
 }
 
+void add_problems(std::vector<FieldProblem>& found, Draw draw, const ModelOptions& model) {
+  check_field(found, draw != Draw::kWeighted || !is_by_weight(model), "draw",
+              "weights would count twice: weighted draws estimate the weighted mean, --aggregate weighted computes it; "
+              "one of them");
+}
+
 void refuse(const std::vector<FieldProblem>& problems) {
   std::string all;
   for (const FieldProblem& problem : problems)

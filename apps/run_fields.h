@@ -80,6 +80,7 @@ void visit_time(Seen& seen, Window& window, Strategy& strategy, Visit&& field, s
 void add_problems(std::vector<FieldProblem>& found, const MachineOptions& options);
 void add_problems(std::vector<FieldProblem>& found, const CommOptions& options, const MachineOptions& machine);
 void add_problems(std::vector<FieldProblem>& found, const TimeOptions& options, Draw draw, const ModelOptions& model);
+void add_problems(std::vector<FieldProblem>& found, Draw draw, const ModelOptions& model);
 
 /// @throws Error{kUsage} with all of them on one line, as "--field: rule; --field: rule"; nothing without problems.
 void refuse(const std::vector<FieldProblem>& problems);

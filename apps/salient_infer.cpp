@@ -102,6 +102,7 @@ void select_nodes_together(InferRun& run) {
     run.are_rows_of_others = selected.are_rows_of_others;
   });
   broadcast(run.nodes, *run.session.comm);
+  if (run.times) run.times->set(run.nodes, run.options.sampled.asked->value);
   if (run.are_rows_of_others)
     log_warning(
         "--nodes: the numbers are taken as the data set's own ids, and are rows of other nodes, too; "
@@ -137,6 +138,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                                  open_dataset_together(session, options.data, options.machine));
   run.dataset = std::move(fitted.dataset);
   together(*session.comm, [&] { require_possible(options, run.dataset); });
+  if (options.sampled.asked) together(*session.comm, [&] { run.times.emplace(run.dataset); });
   run.unknown_classes = std::move(fitted.unknown_classes);
   run.trained = open_trained_model(*session.comm, session.device,
                                    {options.run, options.checkpoint, trained_with, run.numerics}, run.dataset);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -104,6 +105,7 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
                     .max_nodes = max_nodes,
                     .has_names = are_distinct(dataset.class_names),
                     .num_layers = facts.num_layers,
+                    .draws_by_time = facts.draws_by_time,
                     .last_hidden = facts.last_hidden,
                     .raw_rows = raw_rows_of(dataset, dataset.name),
                     .typed = typed},
@@ -172,12 +174,15 @@ void serve(const ServeOptions& options) {
   if (dataset.types.is_typed()) typed.emplace(TypedRules{dataset.types, *dataset.slots, lookups_of_types(dataset)});
   const NodeId first = dataset.first_target();
   const std::span<const NodeId> some(&first, num_targets(dataset) > 0 ? 1 : 0);
-  Service service({.warm_up = [&] { (void)predictor.logits(some); },  // the first batch of a thread is the slowest
+  constexpr std::int64_t kLate = std::numeric_limits<std::int64_t>::max() / 2;  // so that there are neighbours
+  const auto warm_time = predictor.facts().draws_by_time ? std::optional(kLate) : std::nullopt;
+  // The first batch of a thread is the slowest.
+  Service service({.warm_up = [&] { (void)predictor.logits(some, warm_time); },
                    .known =
-                       [&](auto rows, int layer) {
+                       [&](auto rows, int layer, auto time) {
                          std::vector<NodeId> nodes(rows.begin(), rows.end());
                          for (NodeId& node : nodes) node += first;
-                         return predictor.logits_and_embeddings(nodes, layer);
+                         return predictor.logits_and_embeddings(nodes, layer, time);
                        },
                    .added = [&](auto lists, int layer) { return predictor.logits_and_embeddings(lists, layer); }},
                   service_options(options, predictor, lookup, typed ? &*typed : nullptr));

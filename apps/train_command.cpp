@@ -101,6 +101,7 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   std::vector<FieldProblem> found = problems_of(options.model);
   add_problems(found, options.batches, options.model.num_layers);
   add_problems(found, options.batches.time, options.batches.draw, options.model);
+  add_problems(found, options.batches.draw, options.model);
   add_problems(found, options.links);
   add_problems(found, options.optimisation);
   add_problems(found, options.evaluation, options.model.num_layers);

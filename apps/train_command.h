@@ -89,6 +89,9 @@ void visit_fields(Self& self, Visit&& field) {
         "of gin and gine: kept neighbours count all / kept times, so that fanouts may change, or once each");
   field("edge-features", self.edge_features,
         "auto: gat, gatv2, transformer and gine read those of a data set that has some; none: no model does");
+  field("aggregate", self.aggregate,
+        "weighted: a neighbour counts by the weight of its edge, in the means of sage, sage-ri and gcn, and in "
+        "attention; not beside --draw weighted, which has it count already");
   field("heads", self.heads, "attention heads, which share --hidden");
   field("bases", self.bases, "of rgcn: matrices that its relations share, each a sum of them; 0 = one each");
   field("blocks", self.blocks, "of rgcn: blocks on the diagonal of hidden layers' matrices; 0 = whole ones");

@@ -54,6 +54,7 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
   layout.nodes = add(num_nodes * sizeof(NodeId));
   if (parts.num_pairs > 0) layout.pairs = add(2 * static_cast<std::size_t>(parts.num_pairs) * sizeof(LocalId));
   if (parts.degrees == Degrees::kOfEveryNode) layout.degrees = add(num_nodes * sizeof(NodeDegree));
+  if (parts.entries.row_weights) layout.row_weights = add(num_nodes * sizeof(float));
   layout.hops.reserve(mfg.hops.size());
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
     const MfgShape::Hop& hop = mfg.hops[h];
@@ -65,6 +66,7 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                            .indptr = add((static_cast<std::size_t>(num_rows) + 1) * sizeof(LocalId)),
                            .indices = add(num_edges * sizeof(LocalId))});
     if (parts.entries.places) layout.hops.back().places = add(num_edges * sizeof(std::int64_t));
+    if (parts.entries.weights) layout.hops.back().weights = add(num_edges * sizeof(float));
     if (parts.entries.features) layout.hops.back().edge_x = add(num_edges * dataset.edge_features.row_bytes);
   }
   if (dataset.types.is_typed()) return lay_out_types(mfg, dataset, layout), layout;

@@ -33,10 +33,12 @@ inline Degrees degrees_for(bool model_reads_them) {
 
 /// What a batch carries of the entries of its hops, beside the nodes that they join.
 struct EntryParts {
-  bool places = false;    ///< where each entry is in the graph's arrays
-  bool features = false;  ///< the features of its edge; of a data set that has some
+  bool places = false;       ///< where each entry is in the graph's arrays
+  bool features = false;     ///< the features of its edge; of a data set that has some
+  bool weights = false;      ///< the weight of its edge, likewise
+  bool row_weights = false;  ///< and of each node the sum of the weights of its whole row
 
-  bool any() const { return places || features; }
+  bool any() const { return places || features || weights; }
   bool operator==(const EntryParts&) const = default;
 };
 
@@ -58,6 +60,7 @@ struct HopLayout {
   std::size_t indices = 0;  ///< int32 [num_edges]
   std::size_t places = 0;   ///< int64 [num_edges], of EntryParts::places
   std::size_t edge_x = 0;   ///< [num_edges, edge_dim] of edge_type, of EntryParts::features
+  std::size_t weights = 0;  ///< float [num_edges], of EntryParts::weights
 };
 
 /// What a layer of a typed graph has beside. Its rows are the slots of the destinations, destination by destination.
@@ -103,6 +106,7 @@ struct BatchLayout {
   std::size_t pairs = 0;                         ///< int32 [num_pairs, 2] as LinkSeeds::pairs()
   Degrees degrees_of{};                          ///< whose degrees the slab has
   std::size_t degrees = 0;                       ///< NodeDegree [N], if it has them
+  std::size_t row_weights = 0;                   ///< float [N], of EntryParts::row_weights
   EntryParts entries{};                          ///< what hops have of their entries
   int edge_dim = 0;                              ///< of EntryParts::features, as is the next
   FeatureType edge_type = FeatureType::kF16;

@@ -58,9 +58,12 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
           "feature rows are feature_dim wide");
 }
 
-void BatchMaker::carry(EntryParts entries) {
+void BatchMaker::carry(EntryParts entries, std::span<const float> row_weights) {
   require(!entries.features || dataset_->edge_feature_dim > 0, "the edges of the data set have features");
+  require(!entries.weights || dataset_->has_edge_weights, "the edges of the data set have weights");
+  require(!entries.row_weights || row_weights.size() == dataset_->num_nodes(), "every row has a weight");
   entries_ = entries;
+  row_weights_ = row_weights;
   if (entries.any()) sampler_->record_places();
 }
 
@@ -120,12 +123,26 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   const TypedBatchWriter::Memory& typed = typed_.memory_in(layout, slab);
   sampler_->copy_to(
       {nodes, hop_memory_, degrees_ == Degrees::kOfEveryNode ? degrees : nullptr, typed.hops, typed.nodes});
+  write_weights(layout, slab);
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
   if (links_) std::ranges::copy(links_->pairs(), reinterpret_cast<LocalId*>(slab + layout.pairs));
   write_features(batch, slab);
   gather_labels(dataset_->label_table(), seeds_, slab + layout.y);
+}
+
+/// Of entries, and of the rows of nodes, whose ids the slab has.
+void BatchMaker::write_weights(const BatchLayout& layout, std::byte* slab) const {
+  const float* const weights = dataset_->graph.entries.weights.data();
+  for (std::size_t h = 0; entries_.weights && h < layout.hops.size(); ++h) {
+    auto* const of_entries = reinterpret_cast<float*>(slab + layout.hops[h].weights);
+    for (LocalId e = 0; e < layout.hops[h].num_edges; ++e) of_entries[e] = weights[hop_memory_[h].places[e]];
+  }
+  if (!entries_.row_weights) return;
+  const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
+  auto* const of_rows = reinterpret_cast<float*>(slab + layout.row_weights);
+  for (LocalId i = 0; i < layout.num_nodes; ++i) of_rows[i] = row_weights_[nodes[i]];
 }
 
 void BatchMaker::write_features(Batch& batch, std::byte* slab) {

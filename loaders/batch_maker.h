@@ -56,8 +56,9 @@ class BatchMaker {
   /// Requests are of links from now on, and batches have pairs. @param links  whose exclusions the maker's sampler sees
   void take_links(std::unique_ptr<LinkSeeds> links) noexcept { links_ = std::move(links); }
 
-  /// As LoaderOptions::entries. @throws Error{kInternal} for features of edges that have none
-  void carry(EntryParts entries);
+  /// As LoaderOptions::entries. @throws Error{kInternal} for features or weights of edges that have none
+  /// @param row_weights  row_weights_of() the graph, of EntryParts::row_weights; outlives the maker
+  void carry(EntryParts entries, std::span<const float> row_weights = {});
 
   /// As LoaderOptions::has_paged_rows.
   void expect_paged_rows() noexcept { has_paged_rows_ = true; }
@@ -67,6 +68,7 @@ class BatchMaker {
 
  private:
   void write_features(Batch& batch, std::byte* slab);
+  void write_weights(const BatchLayout& layout, std::byte* slab) const;
   void list_hops(const BatchLayout& layout, std::byte* slab);
   void write_sparse_rows(BatchLayout& layout, std::byte* slab) const;
   std::size_t write_missed_rows(const BatchLayout& layout, std::byte* slab);
@@ -80,6 +82,7 @@ class BatchMaker {
   std::span<const NodeId> row_of_;
   Degrees degrees_;
   EntryParts entries_{};
+  std::span<const float> row_weights_{};
   bool has_paged_rows_ = false;
   TypedBatchWriter typed_;
   std::span<const NodeId> seeds_{};         // of the batch sampled last

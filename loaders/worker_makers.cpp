@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "loaders/device_graph.h"
+#include "loaders/row_weights.h"
 
 namespace salient {
 namespace {
@@ -54,7 +55,9 @@ std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOp
 }  // namespace
 
 WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
-    : num_workers_(options.num_workers), device_samplers_(make_device_samplers(dataset, options)) {
+    : num_workers_(options.num_workers),
+      row_weights_(options.entries.row_weights ? row_weights_of(dataset.graph) : std::vector<float>()),
+      device_samplers_(make_device_samplers(dataset, options)) {
   const std::optional<LinkNegatives> negatives = negatives_of(dataset, options);
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
     if (negatives)
@@ -64,7 +67,7 @@ WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
           dataset,
           device_samplers_ ? device_samplers_->make_handle() : make_host_sampler(dataset, options.rule, options.time),
           options.data, options.row_of, options.degrees);
-    if (options.entries.any()) makers_.back().carry(options.entries);
+    if (options.entries.any()) makers_.back().carry(options.entries, row_weights_);
     if (options.has_paged_rows) makers_.back().expect_paged_rows();
   }
 }

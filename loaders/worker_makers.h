@@ -25,6 +25,7 @@ class WorkerMakers {
 
  private:
   const int num_workers_;
+  const std::vector<float> row_weights_;                ///< [V] of EntryParts::row_weights; outlives the makers
   const std::unique_ptr<SamplerPool> device_samplers_;  ///< null if the host samples; outlives the makers
   std::vector<BatchMaker> makers_;
 };

@@ -89,6 +89,8 @@ BatchView view_of(const Batch& batch, int device_index) {
     if (is_typed) view.hops.back().typed = typed_hop_in(wrap, layout.typed_hops[h], hop.num_dst, nodes_of_type);
     if (layout.entries.features)
       view.hops.back().edge_x = wrap(hop.edge_x, {hop.num_edges, layout.edge_dim}, scalar_of(layout.edge_type));
+    if (layout.entries.weights) view.hops.back().edge_weight = wrap(hop.weights, {hop.num_edges}, at::kFloat);
+    if (layout.entries.row_weights) view.hops.back().row_weights = wrap(layout.row_weights, {hop.num_src}, at::kFloat);
     if (layout.degrees_of == Degrees::kOfEveryNode)  // sources are the first nodes
       view.hops.back().degrees = wrap(layout.degrees, {hop.num_src, 2}, at::kInt);
   }

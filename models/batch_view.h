@@ -36,6 +36,8 @@ struct HopView {
       degrees{};  ///< int32 [num_src, 2], a NodeDegree per source; undefined if the loader was not asked for them
   std::optional<TypedHop> typed{};  ///< of a typed graph alone; then indptr is [rows + 1]
   at::Tensor edge_x{};              ///< f16 or f32 [num_edges, edge_dim]; undefined if the loader was not asked for it
+  at::Tensor edge_weight{};         ///< f32 [num_edges]; likewise, as is the next
+  at::Tensor row_weights{};         ///< f32 [num_src] the sum of the weights of each source's row in the whole graph
 };
 
 /// HopView::edge_x; of a hop without entries rows that are none, whatever the loader was asked for.

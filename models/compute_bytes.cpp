@@ -65,6 +65,11 @@ class Counter {
   LayerMatrices of(const Aggregate& aggregate) const {
     if (op_.relation != kEvery) return {{.row_in = 2}, {.row_in = 2}};  // in the order of rows and of relations
     LayerMatrices found{{.dst_in = 1}, {.dst_in = 1}};
+    if (aggregate.is_by_weight) {  // rows as f32, and their gradient; no operator joins it with the product behind it
+      found.values.src_in = 1, found.values.dst_out = 1;
+      found.gradients.src_in = 1;
+      return found;
+    }
     if (aggregate.kind == SumKind::kMean) return found;  // one operator with the product behind it; no other sum is
     found.values.dst_out = 1;
     if (!aggregate.edge_weight.empty()) {  // rows of sources, mapped features, their sum behind ReLU
@@ -84,7 +89,7 @@ class Counter {
   LayerMatrices of(const Maximum&) const { return {{.dst_in = 2, .dst_out = 2}, {.dst_in = 2}}; }
   LayerMatrices of(const Attend& attend) const {
     LayerMatrices found = value_and_gradient();
-    if (!attend.edge_weight.empty()) add_edges(attend.kind, found);
+    if (!attend.edge_weight.empty() || attend.is_by_weight) add_edges(attend.kind, found);
     switch (attend.kind) {
       case AttentionKind::kGat: found.gradients.dst_out = 0, found.gradients.src_out = 1; break;
       case AttentionKind::kGatv2: ++found.values.dst_out; break;  // before its bias

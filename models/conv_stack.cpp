@@ -19,6 +19,7 @@ ConvStack::ConvStack(const ModelOptions& options, const MakeConv& make_conv)
 ConvStack::ConvStack(const ModelOptions& options, const MakeConv& make_conv, Last last)
     : dropout_(options.dropout),
       reads_edge_features_(can_read_edge_features(options.kind) && options.edge_dim > 0),
+      reads_edge_weights_(is_by_weight(options)),
       jk_(options.jk),
       num_hidden_(static_cast<std::size_t>(options.num_layers - (last == Last::kLogits ? 1 : 0))) {
   const auto convs = register_module("convs", std::make_shared<ModuleList>());

@@ -12,6 +12,16 @@
 
 namespace salient {
 
+/// What attention takes of the edges.
+struct EdgeTerms {
+  std::int64_t dim = 0;                         ///< of their features, 0 = these are not read
+  AggregateBy aggregate = AggregateBy::kCount;  ///< by weight, a_ij is in proportion to w_ij exp(score_ij)
+
+  explicit EdgeTerms(const ModelOptions& options) : dim(options.edge_dim), aggregate(options.aggregate) {}
+  bool are_weights() const { return aggregate == AggregateBy::kWeight; }
+  bool any() const { return dim > 0 || are_weights(); }
+};
+
 /// One graph convolution: the equation of a model. Its parts are registered under PyG's names.
 class Conv : public ParameterOwner {
  public:
@@ -50,6 +60,7 @@ class ConvStack : public Model {
   bool head_reads_all_layers() const final { return jk_ != JumpingKnowledge::kNone; }
   bool reads_degrees() const final { return convs_.front()->reads_degrees(); }
   bool reads_edge_features() const final { return reads_edge_features_; }
+  bool reads_edge_weights() const final { return reads_edge_weights_; }
 
  protected:
   enum class Last { kLogits, kHidden };
@@ -64,7 +75,7 @@ class ConvStack : public Model {
   at::Tensor residual(std::size_t i, const InputRows& x) const;
 
   double dropout_;
-  bool reads_edge_features_;
+  bool reads_edge_features_, reads_edge_weights_;
   JumpingKnowledge jk_;
   std::size_t num_hidden_;
   std::vector<std::shared_ptr<Conv>> convs_;

@@ -13,14 +13,13 @@ namespace salient {
 /// beside, of the mean of those of i's other entries for i itself: lin_edge.weight, att_edge.
 class GatConv : public Conv {
  public:
-  /// @param edge_dim  0 = features of edges are not read
-  GatConv(std::int64_t in_dim, std::int64_t channels, std::int64_t heads, std::int64_t edge_dim = 0);
+  GatConv(std::int64_t in_dim, std::int64_t channels, std::int64_t heads, EdgeTerms edges);
   void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
   at::Tensor forward(const HopView& hop, const InputRows& x) override;
 
  private:
   std::int64_t heads_;
-  std::int64_t edge_dim_;
+  EdgeTerms edges_;
   std::shared_ptr<Linear> lin_, lin_edge_;  ///< the second null without features of edges
   at::Tensor att_src_, att_dst_, att_edge_;
 };

@@ -13,13 +13,12 @@ namespace salient {
 /// leaky ReLU is of l_j + r_i + W_e e_ij, of the mean over i's other entries for i itself: lin_edge.weight.
 class Gatv2Conv : public Conv {
  public:
-  /// @param edge_dim  0 = features of edges are not read
-  Gatv2Conv(std::int64_t in_dim, std::int64_t channels, std::int64_t heads, std::int64_t edge_dim = 0);
+  Gatv2Conv(std::int64_t in_dim, std::int64_t channels, std::int64_t heads, EdgeTerms edges);
   void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
   at::Tensor forward(const HopView& hop, const InputRows& x) override;
 
  private:
-  std::int64_t edge_dim_;
+  EdgeTerms edges_;
   std::shared_ptr<Linear> lin_l_, lin_r_, lin_edge_;  ///< the last null without features of edges
   at::Tensor att_;
   at::Tensor bias_;  ///< starts at 0

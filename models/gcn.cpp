@@ -4,6 +4,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "models/degrees.h"
+#include "models/edge_weights.h"
 #include "models/ops/operators.h"
 
 namespace salient {
@@ -25,14 +26,16 @@ at::Tensor symmetric_sum(const HopView& hop, const at::Tensor& x, const at::Tens
 
 }  // namespace
 
-GcnConv::GcnConv(std::int64_t in_dim, std::int64_t out_dim, GcnNorm norm) : norm_(norm) {
+GcnConv::GcnConv(std::int64_t in_dim, std::int64_t out_dim, GcnNorm norm, AggregateBy by) : norm_(norm), by_(by) {
   lin_ = register_module("lin", std::make_shared<Linear>(in_dim, out_dim, Bias::kNo, PygInit::kGlorot));
   bias_ = register_parameter("bias", at::zeros({out_dim}));
 }
 
 at::Tensor GcnConv::propagate(const HopView& hop, const at::Tensor& x) const {
-  const at::Tensor self = x.narrow(0, 0, hop.num_dst).to(at::kFloat);
   const GradientOrder order = numerics().gradient_order;
+  if (by_ == AggregateBy::kWeight)
+    return norm_ == GcnNorm::kRow ? row_mean_by_weight(hop, x, order) : symmetric_sum_by_weight(hop, x, order);
+  const at::Tensor self = x.narrow(0, 0, hop.num_dst).to(at::kFloat);
   return norm_ == GcnNorm::kRow ? row_mean(hop, x, self, order) : symmetric_sum(hop, x, self, order);
 }
 
@@ -42,9 +45,10 @@ at::Tensor GcnConv::forward(const HopView& hop, const InputRows& x) {
 }
 
 std::shared_ptr<Model> make_gcn(const ModelOptions& options) {
-  return std::make_shared<ConvStack>(options, [norm = options.gcn_norm](const ConvStack::Widths& w) {
-    return std::make_shared<GcnConv>(w.in_dim, w.out_dim, norm);
-  });
+  return std::make_shared<ConvStack>(options,
+                                     [norm = options.gcn_norm, by = options.aggregate](const ConvStack::Widths& w) {
+                                       return std::make_shared<GcnConv>(w.in_dim, w.out_dim, norm, by);
+                                     });
 }
 
 }  // namespace salient

@@ -14,9 +14,12 @@ namespace salient {
 ///
 /// GcnNorm::kRow: h_i' = W mean(h_j : j a kept entry of i, and i itself) + b, PyG's GCNConv(normalize=False) with these
 /// weights. It reads no degrees.
+///
+/// By weight h_j counts w_ij times, d is the weight of the row in the whole graph, plus 1, and the mean is that of
+/// row_mean_by_weight(): PyG's GCNConv with edge_weight.
 class GcnConv : public Conv {
  public:
-  GcnConv(std::int64_t in_dim, std::int64_t out_dim, GcnNorm norm);
+  GcnConv(std::int64_t in_dim, std::int64_t out_dim, GcnNorm norm, AggregateBy by = AggregateBy::kCount);
   at::Tensor forward(const HopView& hop, const InputRows& x) override;
   bool reads_degrees() const override { return norm_ == GcnNorm::kSymmetric; }
 
@@ -24,6 +27,7 @@ class GcnConv : public Conv {
   at::Tensor propagate(const HopView& hop, const at::Tensor& x) const;
 
   GcnNorm norm_;
+  AggregateBy by_;
   std::shared_ptr<Linear> lin_;
   at::Tensor bias_;  ///< starts at 0
 };

@@ -43,6 +43,9 @@ class Model : public torch::nn::Module {
   /// Hops must carry features of edges; as reads_edge_features() of its options.
   virtual bool reads_edge_features() const { return false; }
 
+  /// Hops must carry the weights of edges, and beside degrees those of whole rows; as of its options.
+  virtual bool reads_edge_weights() const { return false; }
+
   virtual int num_layers() const = 0;
 
   /// All layers, one after the other. @return  [num_layers + 1], what head() takes

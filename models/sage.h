@@ -8,16 +8,20 @@
 namespace salient {
 
 /// h_i' = W_l a(h_j : j in N(i)) + W_r h_i, a = the mean or the maximum of each column. PyG's SAGEConv(aggr=a,
-/// bias=False): parameters lin_l.weight, lin_r.weight.
+/// bias=False): parameters lin_l.weight, lin_r.weight. By weight the mean is sum(w_ij h_j) / sum(w_ij).
 class SageConv : public Conv {
  public:
-  SageConv(std::int64_t in_dim, std::int64_t out_dim, Aggregation aggregation = Aggregation::kMean);
+  SageConv(std::int64_t in_dim, std::int64_t out_dim, Aggregation aggregation = Aggregation::kMean,
+           AggregateBy by = AggregateBy::kCount);
   at::Tensor forward(const HopView& hop, const InputRows& x) override;
   /// With other rows for h_i: [num_dst, in_dim].
   at::Tensor forward(const HopView& hop, const InputRows& x, const InputRows& self) const;
 
  private:
+  at::Tensor mean(const HopView& hop, const at::Tensor& x) const;
+
   Aggregation aggregation_;
+  AggregateBy by_;
   std::shared_ptr<Linear> lin_l_;
   std::shared_ptr<Linear> lin_r_;
 };

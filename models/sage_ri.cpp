@@ -8,12 +8,13 @@
 
 namespace salient {
 
-SageRi::SageRi(const ModelOptions& options) : dropout_(options.dropout) {
+SageRi::SageRi(const ModelOptions& options) : dropout_(options.dropout), reads_edge_weights_(is_by_weight(options)) {
   const int hidden = options.hidden_dim, num_classes = options.num_classes;
   const auto convs = register_module("convs", std::make_shared<ModuleList>());
   const auto norms = register_module("bns", std::make_shared<ModuleList>());
   for (int i = 0; i < options.num_layers; ++i) {
-    convs_.push_back(convs->add(std::make_shared<SageConv>(i == 0 ? options.in_dim : hidden, hidden)));
+    convs_.push_back(convs->add(
+        std::make_shared<SageConv>(i == 0 ? options.in_dim : hidden, hidden, Aggregation::kMean, options.aggregate)));
     norms_.push_back(norms->add(std::make_shared<BatchNorm>(hidden)));
   }
   const auto residuals = register_module("res_linears", std::make_shared<ModuleList>());

@@ -22,6 +22,7 @@ class SageRi : public Model {
   at::Tensor layer(int i, const HopView& hop, const InputRows& x, const DropoutKey& key) override;
   at::Tensor head(const std::vector<InputRows>& h, const DropoutKey& key) override;
   bool head_reads_all_layers() const override { return true; }
+  bool reads_edge_weights() const override { return reads_edge_weights_; }
   int num_layers() const override { return static_cast<int>(convs_.size()); }
 
  private:
@@ -29,6 +30,7 @@ class SageRi : public Model {
   InputRows drop(const InputRows& x, const DropoutKey& key, int layer, Mask mask) const;
 
   double dropout_;
+  bool reads_edge_weights_;
   std::vector<std::shared_ptr<SageConv>> convs_;
   std::vector<std::shared_ptr<BatchNorm>> norms_;
   std::shared_ptr<Linear> first_residual_;

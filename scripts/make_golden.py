@@ -5,7 +5,8 @@
 
 needs torch and torch_geometric 2.8; no GPU. The same versions write the same bytes. Each file holds a message-flow
 graph (hop.I.indptr, hop.I.indices, outermost first), where the model reads them the degrees of its nodes in a graph
-that it was sampled from ([N, 2]: entries, self loops) or the features of its edges (hop.I.edge_x), x, y, the model's
+that it was sampled from ([N, 2]: entries, self loops) and what their rows weigh there (row_weights, [N]), the features
+(hop.I.edge_x) or weights (hop.I.edge_weight) of its edges, x, y, the model's
 state (PyG's names), the logits, the mean negative log-likelihood and every gradient. Metadata: magic, version, model,
 tolerance. Only tests read these files, so they change with this script.
 """
@@ -17,7 +18,7 @@ import sys
 import torch
 import torch.nn.functional as F
 from torch.nn import BatchNorm1d, LayerNorm, LeakyReLU, Linear, ModuleList, ReLU, Sequential
-from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, GINEConv, SAGEConv, TransformerConv
+from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, GINEConv, GraphConv, SAGEConv, TransformerConv
 import typed_golden
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "models" / "golden"
@@ -72,14 +73,19 @@ class Stack(torch.nn.Module):
     def apply_conv(self, conv, x, hop):
         return conv((x, x[: hop[0]]), edge_index(hop))
 
+    def apply_by_weight(self, conv, x, hop, weight):
+        raise NotImplementedError
+
     def read_out(self, x):
         return self.lin(x) if hasattr(self, "lin") else x
 
-    def forward(self, x, hops, edges=None):
-        """edges: the features of each hop's edges, if the convolutions have edge_dim."""
+    def forward(self, x, hops, edges=None, weights=None):
+        """edges: the features of each hop's edges, if the convolutions have edge_dim; weights: of those."""
         num_seeds, collected = hops[-1][0], []
         for i, (conv, hop) in enumerate(zip(self.convs, hops)):
-            if edges is None:
+            if weights is not None:
+                h = self.apply_by_weight(conv, x, hop, weights[i])
+            elif edges is None:
                 h = self.apply_conv(conv, x, hop)
             else:
                 h = conv((x, x[: hop[0]]), edge_index(hop), edge_attr=edges[i])
@@ -99,20 +105,49 @@ class Sage(Stack):
     def conv(self, in_dim, out_dim, is_hidden, aggr="mean"):
         return SAGEConv(in_dim, out_dim, aggr=aggr, bias=False)
 
+    def apply_by_weight(self, conv, x, hop, weight):
+        """SAGEConv takes no edge_weight; GraphConv does: its sum with the weights of a row scaled to 1."""
+        edges, num_dst = edge_index(hop), hop[0]
+        sums = torch.zeros(num_dst).index_add(0, edges[1], weight)
+        graph_conv = GraphConv(conv.lin_l.in_channels, conv.out_channels, bias=False)
+        graph_conv.lin_rel, graph_conv.lin_root = conv.lin_l, conv.lin_r
+        return graph_conv((x, x[:num_dst]), edges, weight / sums.clamp(min=1e-30)[edges[1]])
 
-class Gat(Stack):
+
+class Attention(Stack):
+    """Of weights: their logarithms are added to what PyG's layers take the softmax of. Those with self loops leave out
+    a row's own entries and have one edge to itself behind the others, of the mean of these."""
+
+    def apply_by_weight(self, conv, x, hop, weight):
+        edges, num_dst = edge_index(hop), hop[0]
+        if not isinstance(conv, TransformerConv):
+            others = edges[0] != edges[1]
+            row, weight = edges[1][others], weight[others]
+            counts = torch.bincount(row, minlength=num_dst).clamp(min=1)
+            mean = torch.zeros(num_dst).index_add(0, row, weight) / counts
+            weight = torch.cat([weight, torch.where(mean > 0, mean, torch.ones(num_dst))])
+        module = sys.modules[type(conv).__module__]
+        plain = module.softmax
+        module.softmax = lambda src, *args: plain(src + weight.log().unsqueeze(1), *args)
+        try:
+            return conv((x, x[:num_dst]), edges)
+        finally:
+            module.softmax = plain
+
+
+class Gat(Attention):
     def conv(self, in_dim, out_dim, is_hidden, heads=1, edge_dim=None):
         heads = heads if is_hidden else 1
         return GATConv(in_dim, out_dim // heads, heads=heads, bias=False, edge_dim=edge_dim)
 
 
-class Gatv2(Stack):
+class Gatv2(Attention):
     def conv(self, in_dim, out_dim, is_hidden, heads=1, edge_dim=None):
         heads = heads if is_hidden else 1
         return GATv2Conv(in_dim, out_dim // heads, heads=heads, edge_dim=edge_dim)
 
 
-class Transformer(Stack):
+class Transformer(Attention):
     def conv(self, in_dim, out_dim, is_hidden, heads=1, edge_dim=None):
         heads = heads if is_hidden else 1
         return TransformerConv(in_dim, out_dim // heads, heads=heads, edge_dim=edge_dim)
@@ -143,6 +178,24 @@ class Gcn(Stack):
             weights = root[edges[0]] * root[edges[1]] * (entries[:num_dst] / kept)[edges[1]]
             weights = torch.cat([weights, root[:num_dst].square() * (1 - loops[:num_dst])])
         return conv(x, torch.cat([edges, torch.stack([own, own])], 1), weights)[:num_dst]
+
+
+    def apply_by_weight(self, conv, x, hop, weight):
+        """The whole graph of a batch: gcn_norm with edge_weight itself. Of a sampled hop as models/edge_weights.h says,
+        by the weights of whole rows, hop[5]."""
+        edges, num_dst, kept = edge_index(hop), hop[0], hop[2].diff()
+        own = torch.arange(num_dst)
+        with_loops = torch.cat([edges, torch.stack([own, own])], 1)
+        conv.normalize = self.gcn_norm == "symmetric" and len(hop) == 4
+        if conv.normalize:
+            return conv(x, edges, weight)
+        if self.gcn_norm == "row":
+            scale = 1 / (torch.zeros(num_dst).index_add(0, edges[1], weight) + 1)
+            return conv(x, with_loops, torch.cat([weight * scale[edges[1]], scale]))[:num_dst]
+        entries, loops = hop[4].unbind(1)
+        root = (hop[5] + (loops == 0)).pow(-0.5)
+        weight = weight * root[edges[0]] * root[edges[1]] * (entries[:num_dst] / kept)[edges[1]]
+        return conv(x, with_loops, torch.cat([weight, root[:num_dst].square() * (loops[:num_dst] == 0)]))[:num_dst]
 
 
 class Gin(Stack):
@@ -191,12 +244,15 @@ class SageRi(torch.nn.Module):
         self.mlp.module_list = Sequential(Linear(dims[0] + hidden * len(self.convs), wide), BatchNorm1d(wide),
                                           LeakyReLU(), Linear(wide, num_classes))
 
-    def forward(self, x, hops):
+    def forward(self, x, hops, edges=None, weights=None):
         num_seeds, x = hops[-1][0], self.dropout(x)
         collected = [x[:num_seeds]]
-        for conv, bn, residual, hop in zip(self.convs, self.bns, self.res_linears, hops):
+        for i, (conv, bn, residual, hop) in enumerate(zip(self.convs, self.bns, self.res_linears, hops)):
             target = x[: hop[0]]
-            h = conv((self.dropout(x), self.dropout(target)), edge_index(hop))
+            if weights is None:
+                h = conv((self.dropout(x), self.dropout(target)), edge_index(hop))
+            else:
+                h = Sage.apply_by_weight(self, conv, x, hop, weights[i])  # without dropout
             x = self.dropout(F.leaky_relu(bn(h))) + residual(target)
             collected.append(x[:num_seeds])
         return self.mlp.module_list(torch.cat(collected, -1))
@@ -226,7 +282,33 @@ def save_hops(tensors, hops):
         tensors[f"hop.{i}.num_src"] = torch.tensor(num_src, dtype=torch.int32)
 
 
-def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=False, **options):
+def write_whole_graph_weights(name, gcn_norm="symmetric"):
+    """What PyG's GCNConv makes of a weighted graph, self loops among its edges: every layer is the whole graph."""
+    generator = torch.Generator().manual_seed(46)
+    torch.manual_seed(46)
+    num_nodes, dims = 14, [10, 12, 5]
+    degrees = torch.randint(0, 6, (num_nodes,), generator=generator)
+    indptr = torch.cat([torch.zeros(1, dtype=torch.long), degrees.cumsum(0)])
+    indices = torch.cat([torch.randperm(num_nodes, generator=generator)[:d].sort().values for d in degrees.tolist()])
+    hop = (num_nodes, num_nodes, indptr, indices)
+    weight = made_up_weights(len(indices), generator)
+    x = torch.randn(num_nodes, dims[0], generator=generator)
+    y = torch.randint(0, dims[-1], (num_nodes,), generator=generator)
+    model = Gcn(dims, gcn_norm=gcn_norm)
+    edges = edge_index(hop)
+    loops = torch.zeros(num_nodes, dtype=torch.long).index_add(0, edges[1], (edges[0] == edges[1]).long())
+    rows = torch.zeros(num_nodes).index_add(0, edges[1], weight)
+    save_golden(name, "gcn", dims, model, [hop] * 2, x, y, {"gcn_norm": gcn_norm, "aggregate": "weighted"},
+                {"degrees": torch.stack([degrees, loops], 1), "row_weights": rows}, weights=[weight] * 2)
+
+
+def made_up_weights(count, generator):
+    """From 0 to some hundred, an eighth of them 0."""
+    weight = torch.randn(count, generator=generator).mul(2).exp()
+    return weight * (torch.rand(count, generator=generator) > 0.125)
+
+
+def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=False, by_weight=False, **options):
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     hops, num_nodes = sample_hops(generator, num_seeds, fanouts)
@@ -235,20 +317,38 @@ def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=F
     if has_degrees:
         degrees = made_up_degrees(num_nodes)
         hops = [(*hop, degrees[: hop[1]]) for hop in hops]
+    more = {"degrees": degrees} if has_degrees else {}
+    weights = None
+    if by_weight:
+        weights = [made_up_weights(len(hop[3]), generator) for hop in hops]
+        if model_name == "transformer":  # a row of weights of 0 alone has no softmax in PyG
+            weights = [weight + 0.01 for weight in weights]
+        if has_degrees:
+            more["row_weights"] = torch.rand(num_nodes, generator=generator) * 9 + 1
+            hops = [(*hop, more["row_weights"][: hop[1]]) for hop in hops]
     edges = None
     if "edge_dim" in options:
         edges = [torch.randn(len(hop[3]), options["edge_dim"], generator=generator).to(dtype) for hop in hops]
     model = MODELS[model_name](dims, **options)
+    if by_weight:
+        options["aggregate"] = "weighted"
+    save_golden(name, model_name, dims, model, hops, x, y, options, more, edges, weights)
+
+
+def save_golden(name, model_name, dims, model, hops, x, y, options, more, edges=None, weights=None):
+    """The state of a model, what it makes of a batch, and all gradients. more: further tensors of the nodes."""
     model.train()  # dropout is 0 here; batch norm uses and updates its statistics
     state = {f"state.{key}": value.detach().clone() for key, value in model.state_dict().items()}
-    logits = model(x.float(), hops) if edges is None else model(x.float(), hops, [edge_x.float() for edge_x in edges])
+    logits = model(x.float(), hops, None if edges is None else [rows.float() for rows in edges], weights)
     loss = F.nll_loss(F.log_softmax(logits, -1), y)
     loss.backward()
     tensors = {"x": x, "y": y.int(), "logits": logits.detach(), "loss": loss.detach(), **state}
     tensors.update({f"grad.{key}": value.grad for key, value in model.named_parameters()})
     tensors.update({f"updated.{key}": value.detach().clone() for key, value in model.named_buffers()})
-    if has_degrees:
-        tensors["degrees"] = degrees.int()
+    for key, values in more.items():
+        tensors[key] = values.int() if key == "degrees" else values
+    for i, weight in enumerate(weights or []):
+        tensors[f"hop.{i}.edge_weight"] = weight
     for i, edge_x in enumerate(edges or []):
         tensors[f"hop.{i}.edge_x"] = edge_x
     save_hops(tensors, hops)
@@ -327,6 +427,16 @@ def main():
     write("gine", "gine", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 35, edge_dim=4)
     write("gine_residual", "gine", [12, 12, 5], [6, 8], 6, torch.float16, 36, norm="layer", residual=True, jk="cat",
           edge_dim=3)
+    write("sage_weights", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 41, by_weight=True)
+    write("sage_weights_f16", "sage", [16, 24, 7], [5, 10], 9, torch.float16, 42, by_weight=True)
+    write("sage_ri_weights", "sage-ri", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 43, by_weight=True)
+    write("gcn_weights", "gcn", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 44, has_degrees=True, by_weight=True)
+    write("gcn_row_weights", "gcn", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 45, by_weight=True, gcn_norm="row")
+    write_whole_graph_weights("gcn_weights_whole")
+    write("gat_weights", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 47, by_weight=True, heads=3)
+    write("gatv2_weights", "gatv2", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 48, by_weight=True, heads=3)
+    write("transformer_weights", "transformer", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 49, by_weight=True,
+          heads=3)
     write("sage_layer_norm", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 8, norm="layer", residual=True,
           jk="cat")
     write("gat_batch_norm", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 9, norm="batch", jk="max", heads=3)

@@ -32,6 +32,7 @@ std::vector<float> rows_of(const Job& job, const NodeUnion& all, const std::vect
 }
 
 bool is_new(const Job& job) { return job.nodes.empty(); }
+bool are_alike(const Job& a, const Job& b) { return is_new(a) == is_new(b) && a.layer == b.layer && a.time == b.time; }
 std::size_t size_of(const Job& job) { return job.nodes.size() + job.new_nodes.num_nodes(); }
 
 }  // namespace
@@ -82,7 +83,7 @@ std::vector<Job> Batcher::take_batch() {
   std::size_t num_nodes = 0;
   while (!queue_.empty()) {
     const Job& next = queue_.front();
-    if (!batch.empty() && (is_new(next) != is_new(batch.front()) || next.layer != batch.front().layer)) break;
+    if (!batch.empty() && !are_alike(next, batch.front())) break;
     if (!batch.empty() && num_nodes + size_of(next) > limits_.max_nodes) break;
     num_nodes += size_of(next);
     queued_nodes_ -= size_of(next);
@@ -99,7 +100,7 @@ std::vector<std::vector<float>> Batcher::rows_of_jobs(std::span<const Job> batch
   if (!is_new(batch.front())) {
     NodeUnion all;
     for (const Job& job : batch) all.add(job.nodes);
-    const std::vector<float> found = predict_.known(all.nodes, layer);
+    const std::vector<float> found = predict_.known(all.nodes, layer, batch.front().time);
     for (const Job& job : batch) rows.push_back(rows_of(job, all, found));
     return rows;
   }

@@ -4,11 +4,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -20,10 +22,11 @@
 namespace salient::serve {
 
 /// What predicts. Rows of float32 in the order of the nodes, one row of the same width for each: logits, and behind
-/// them the result of `layer`, from 1; 0 = none.
+/// them the result of `layer`, from 1; 0 = none. `time`: when the nodes are asked for; none: each at its own time.
 struct PredictFunctions {
   std::function<void()> warm_up = [] {};  ///< called first
-  std::function<std::vector<float>(std::span<const NodeId> distinct, int layer)> known{};
+  std::function<std::vector<float>(std::span<const NodeId> distinct, int layer, std::optional<std::int64_t> time)>
+      known{};
   /// Of lists that do not know of each other.
   std::function<std::vector<float>(std::span<const NewNodes> lists, int layer)> added{};
 };
@@ -44,13 +47,14 @@ struct Job {
   std::vector<NodeId> nodes{};
   NewNodes new_nodes{};
   int layer = 0;
+  std::optional<std::int64_t> time{};               ///< of nodes
   std::function<void(Prediction)> done{};           ///< called once, on the worker's thread; must not throw
   std::chrono::steady_clock::time_point arrival{};  ///< set by submit()
 };
 
 /// Answers do not depend on what they are batched with, but for rounding, if the functions give each node the same row
 /// in every batch of up to max_nodes. Requests of known nodes and of new ones are never in one batch, nor
-/// those of different layers. A batch that fails is predicted in halves, and so on down to single requests.
+/// those of different layers or times. A batch that fails is predicted in halves, and so on down to single requests.
 ///
 /// Threads: any may submit. The functions are called on one thread, one at a time.
 class Batcher {

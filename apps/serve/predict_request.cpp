@@ -10,6 +10,7 @@
 #include "apps/serve/new_node_json.h"
 #include "apps/serve/request_json.h"
 #include "core/error.h"
+#include "core/time_text.h"
 
 namespace salient::serve {
 namespace {
@@ -27,6 +28,19 @@ int layer_of(const json& said, const RequestRules& rules) {
   return static_cast<int>(layer);
 }
 
+std::int64_t time_of(const json& said, const RequestRules& rules) {
+  if (!rules.draws_by_time) refuse_request(R"("time": the run's neighbours are of all times, whatever is asked for)");
+  constexpr const char* kRule = R"("time" must be a whole number, or a date such as "2004-04-15T12:30:00")";
+  std::int64_t time = 0;
+  if (said.is_number_integer()) {
+    if (said.is_number_unsigned() && said.get<std::uint64_t>() >> 63 != 0) refuse_request(kRule);
+    return said.get<std::int64_t>();
+  }
+  if (!said.is_string() || parse_time(said.get_ref<const std::string&>(), time) == TimeForm::kNone)
+    refuse_request(kRule);
+  return time;
+}
+
 /// What stands beside the nodes.
 void read_form(const json& root, const RequestRules& rules, PredictRequest& request) {
   if (const auto by = root.find("nodes_by"); by != root.end()) {
@@ -34,6 +48,7 @@ void read_form(const json& root, const RequestRules& rules, PredictRequest& requ
     if (!found) refuse_request(R"("nodes_by" must be "id" or "row")");
     request.nodes_by = *found;
   }
+  if (const auto time = root.find("time"); time != root.end()) request.time = time_of(*time, rules);
   if (const auto layer = root.find("embeddings"); layer != root.end()) request.layer = layer_of(*layer, rules);
   for (const char* field : {"probabilities", "top_k"})
     if (rules.task == Task::kRegression && root.contains(field))
@@ -59,7 +74,7 @@ void read_form(const json& root, const RequestRules& rules, PredictRequest& requ
 PredictRequest parse_request(std::string_view body, const RequestRules& rules) {
   const json root = json_of(body);
   if (!root.is_object()) refuse_request("the body must be an object with \"nodes\" or \"new_nodes\"");
-  check_fields(root, "", {"nodes", "new_nodes", "nodes_by", "probabilities", "top_k", "embeddings"});
+  check_fields(root, "", {"nodes", "new_nodes", "nodes_by", "probabilities", "top_k", "embeddings", "time"});
   const json& known = list_of(root, "nodes", "");
   const json& added = list_of(root, "new_nodes", "");
   if (known.empty() == added.empty()) refuse_request("either \"nodes\" or \"new_nodes\" must have nodes");

@@ -34,6 +34,7 @@ struct RequestRules {
   std::size_t max_nodes = 1024;  ///< that are predicted for one request
   bool has_names = false;        ///< of classes, a different one each
   int num_layers = 0;
+  bool draws_by_time = false;         ///< nodes are asked for at a time
   int last_hidden = 0;                ///< the layer that "embeddings": true means; 0 = there is none
   std::optional<RawRows> raw_rows{};  ///< none: features are not those of a table
   const TypedRules* typed = nullptr;  ///< null of a plain graph; outlives the rules
@@ -50,6 +51,7 @@ enum class ProbabilityForm : std::uint8_t {
 struct PredictRequest {
   std::vector<NodeId> nodes{};  ///< in the order of the request, which may name a node twice
   NewNodes new_nodes{};
+  std::optional<std::int64_t> time{};  ///< when `nodes` are asked for; none: each at its own time
   NodesBy nodes_by = NodesBy::kId;
   ProbabilityForm probabilities = ProbabilityForm::kNone;
   std::size_t top_k = 0;  ///< classes with their probabilities, the most probable first
@@ -62,6 +64,9 @@ struct PredictRequest {
 /// {"nodes": [17, "an id"]} or {"new_nodes": [{"features": [..], "neighbors": [17], "new_neighbors": [0]}]}, beside
 /// which may stand "nodes_by": "id" | "row", of all nodes of the data set, "embeddings": true | LAYER,
 /// "probabilities": true | "by_name" and "top_k": 3; values do not have the last two.
+///
+/// Of a run that draws by time: "time": 1081987200 | "2004-04-15", when the nodes are asked for; each at its own time
+/// where it is not said.
 ///
 /// Features of a data set that was made of a table may be a row of it: {"country": "DE", "age": null}.
 ///

@@ -73,6 +73,7 @@ void Service::predict(const std::string& body, const Reply& reply) {
   Job job{.nodes = request->nodes,
           .new_nodes = request->new_nodes,
           .layer = request->layer,
+          .time = request->time,
           .done = [this, request, reply](Prediction prediction) {
             try {
               reply(answer_of(*request, prediction));

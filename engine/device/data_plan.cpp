@@ -57,7 +57,7 @@ bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& resi
 std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
   if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
   for (const LoaderNeed& l : needs.loaders)
-    if (l.batch.entries.any()) return "batches carry features of edges";
+    if (l.batch.entries.any()) return "batches carry features or weights of edges";
   const auto blind = std::ranges::find(needs.loaders, false, [](const LoaderNeed& l) { return l.batch.sees_times; });
   const bool is_seen = !needs.loaders.empty() && blind == needs.loaders.end();
   return dataset.has_edge_times && !is_seen ? "its rows are in the order of times, which nothing reads" : "";

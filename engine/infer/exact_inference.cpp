@@ -131,7 +131,9 @@ class LayerByLayer {
   LoaderOptions loading_of(std::size_t i, const Dataset& input) const {
     LoaderOptions loading{.rule = rule_of(i),
                           .degrees = degrees_for(model_.reads_degrees()),
-                          .entries = {.features = model_.reads_edge_features()},
+                          .entries = {.features = model_.reads_edge_features(),
+                                      .weights = model_.reads_edge_weights(),
+                                      .row_weights = model_.reads_edge_weights() && model_.reads_degrees()},
                           .num_workers = options_.workers,
                           .num_slots = plan_.slots,
                           .to_device = device_.is_cuda()};

@@ -51,6 +51,7 @@ void add_types_of_one_node(const Dataset& dataset, BatchView& view, HopView& hop
 std::vector<std::size_t> widths_of(Model& model, const Dataset& dataset, at::Device device) {
   const auto on = [&](at::ScalarType type) { return at::TensorOptions(device).dtype(type); };
   HopView hop{1, 1, at::zeros({2}, on(at::kInt)), at::empty({0}, on(at::kInt)), at::zeros({1, 2}, on(at::kInt))};
+  hop.row_weights = at::zeros({1}, on(at::kFloat));
   at::Tensor x;
   std::vector<std::size_t> widths;
   if (dataset.types.is_typed()) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "models/describe/costs.h"
 
 namespace salient {
 
@@ -26,14 +27,19 @@ ModelOptions fitted_to(ModelOptions model, const Dataset& dataset) {
 }
 
 EntryParts entry_parts_for(const ModelOptions& model, const Dataset& dataset) {
-  return {.features = fitted_to(model, dataset).edge_dim > 0};
+  return {.features = fitted_to(model, dataset).edge_dim > 0,
+          .weights = is_by_weight(model),
+          .row_weights = is_by_weight(model) && reads_row_weights(model)};
 }
 
-void require_model_of_graph(ModelKind kind, const Dataset& dataset) {
+void require_model_of_graph(const ModelOptions& model, const Dataset& dataset) {
+  const ModelKind kind = model.kind;
   const std::string obstacle = obstacle_in_types(kind, graph_types_of(dataset.types));
   if (!obstacle.empty()) fail(ErrorKind::kUsage, dataset.name + ": " + obstacle);
   if (kind == ModelKind::kGine && dataset.edge_feature_dim == 0)
     fail(ErrorKind::kUsage, dataset.name + ": gine reads the features of edges, and these have none; gin does not");
+  if (is_by_weight(model) && !dataset.has_edge_weights)
+    fail(ErrorKind::kUsage, dataset.name + ": neighbours are to count by the weights of edges, and these have none");
 }
 
 }  // namespace salient

@@ -17,7 +17,7 @@ ModelOptions fitted_to(ModelOptions model, const Dataset& dataset);
 EntryParts entry_parts_for(const ModelOptions& model, const Dataset& dataset);
 
 /// @throws Error{kUsage} naming the data set, where the model is of plain graphs and this is a typed one, or the other
-///         way round; the models that suit it are named
-void require_model_of_graph(ModelKind kind, const Dataset& dataset);
+///         way round, the models that suit it are named; where it reads features or weights that edges do not have
+void require_model_of_graph(const ModelOptions& model, const Dataset& dataset);
 
 }  // namespace salient

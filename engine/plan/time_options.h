@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/enum_names.h"
+#include "core/time_text.h"
 #include "core/value_text.h"
 #include "sampler/time_rule.h"
 
@@ -42,6 +43,21 @@ inline std::string to_text(const std::optional<TimeWindow>& window) {
 inline bool from_text(std::string_view text, TimeWindow& window) {
   window.length.reset();
   return text == kWholePast || from_text(text, window.length.emplace());
+}
+
+/// When nodes are asked for, instead of their own times: in the unit of the edges' times, or as a date.
+struct AskedTime {
+  std::int64_t value = 0;
+
+  bool operator==(const AskedTime&) const = default;
+};
+
+inline std::string to_text(const AskedTime& time) { return to_text(time.value); }
+inline std::string to_text(const std::optional<AskedTime>& time) {
+  return time ? to_text(*time) : std::string(kAutoWord);
+}
+inline bool from_text(std::string_view text, AskedTime& time) {
+  return parse_time(text, time.value) != TimeForm::kNone;
 }
 
 struct TimeOptions {

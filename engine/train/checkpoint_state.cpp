@@ -56,6 +56,7 @@ std::string model_config_json(const ModelOptions& options, Task task) {
   // Only what is not as before these options came, so that checkpoints of that time and of other models are as ever.
   if (options.kind == ModelKind::kGcn && options.gcn_norm != GcnNorm::kRow)
     config["gcn_norm"] = name_of(options.gcn_norm);
+  if (is_by_weight(options)) config["aggregate"] = name_of(options.aggregate);
   if (options.edge_dim > 0) config["edge_dim"] = options.edge_dim;
   if (is_gin(options.kind) && options.gin_sum != GinSum::kPlain) config["gin_sum"] = name_of(options.gin_sum);
   if (options.bases > 0) config["bases"] = options.bases;

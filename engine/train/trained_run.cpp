@@ -14,7 +14,7 @@ TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device,
                                 const Dataset& dataset) {
   TrainedModel trained;
   together(comm, [&] {
-    require_model_of_graph(which.options.model.kind, dataset);
+    require_model_of_graph(which.options.model, dataset);
     if (dataset.feature_dim == 0 && !dataset.types.is_typed())
       fail(ErrorKind::kUsage, dataset.name + ": has no features to predict from");
     trained.model = make_model_of_run(which.options, dataset, which.numerics);  // as the evaluation in training

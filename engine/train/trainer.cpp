@@ -215,7 +215,7 @@ void require_links(const TrainOptions& options, const Dataset& dataset) {
 }  // namespace
 
 void require_trainable(const TrainOptions& options, const Dataset& dataset) {
-  require_model_of_graph(options.model.kind, dataset);
+  require_model_of_graph(options.model, dataset);
   (void)training_rule(options, dataset);
   if (dataset.feature_dim == 0 && !dataset.types.is_typed())  // types without features have rows that are learned
     fail(ErrorKind::kUsage, dataset.name + ": has no features to train on", Topic::kMissingFeatures);

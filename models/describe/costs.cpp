@@ -170,6 +170,16 @@ bool reads_edge_features(const ModelOptions& options) {
   return std::ranges::any_of(describe(options).ops, has_edge_map);
 }
 
+bool reads_edge_weights(const ModelOptions& options) {
+  return std::ranges::any_of(describe(options).ops, [](const Op& op) {
+    const auto* aggregate = std::get_if<Aggregate>(&op.what);
+    const auto* attend = std::get_if<Attend>(&op.what);
+    return (aggregate != nullptr && aggregate->is_by_weight) || (attend != nullptr && attend->is_by_weight);
+  });
+}
+
+bool reads_row_weights(const ModelOptions& options) { return reads_edge_weights(options) && reads_degrees(options); }
+
 bool reads_degrees(const ModelOptions& options) {
   return std::ranges::any_of(describe(options).ops, [](const Op& op) {
     const auto* aggregate = std::get_if<Aggregate>(&op.what);

@@ -60,6 +60,12 @@ bool reads_degrees(const ModelOptions& options);
 /// The model needs the features of a batch's edges: an operation has a map of them.
 bool reads_edge_features(const ModelOptions& options);
 
+/// The model needs the weights of a batch's edges: a sum or attention is by them.
+bool reads_edge_weights(const ModelOptions& options);
+
+/// And those of whole rows: the model scales by weighted degrees.
+bool reads_row_weights(const ModelOptions& options);
+
 /// What a layer takes over the entries of each row: a sum, a maximum, or attention.
 struct RowSum {
   int layer = 0;

@@ -15,9 +15,15 @@ OpId sage_convolution(Writer& write, const std::string& name, OpId neighbours, O
   return write.sum({around, write.project({name + ".lin_r.weight"}, self, out)});
 }
 
-OpId gcn_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, GcnNorm norm) {
-  const SumKind kind = norm == GcnNorm::kRow ? SumKind::kRowMean : SumKind::kSymmetric;
-  return write.project({name + ".lin.weight", name + ".bias"}, write.aggregate(kind, x), out);
+/// The mean over neighbours, or by their weights.
+OpId neighbours_mean(Writer& write, const ModelOptions& o, OpId x) {
+  return write.aggregate(Aggregate{.kind = SumKind::kMean, .is_by_weight = is_by_weight(o)}, x);
+}
+
+OpId gcn_convolution(Writer& write, const ModelOptions& o, const std::string& name, OpId x, std::int64_t out) {
+  const SumKind kind = o.gcn_norm == GcnNorm::kRow ? SumKind::kRowMean : SumKind::kSymmetric;
+  const OpId sum = write.aggregate(Aggregate{.kind = kind, .is_by_weight = is_by_weight(o)}, x);
+  return write.project({name + ".lin.weight", name + ".bias"}, sum, out);
 }
 
 /// @param what  eps and, of gine, the map of edges
@@ -61,15 +67,17 @@ OpId transformer_convolution(Writer& write, const std::string& name, OpId x, std
 OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool is_hidden) {
   const std::string name = "convs." + std::to_string(layer);
   const std::int64_t out = is_hidden ? o.hidden_dim : o.num_classes;
-  const Attend attend{.heads = is_hidden ? o.heads : 1, .edge_weight = o.edge_dim > 0 ? name + ".lin_edge.weight" : ""};
+  const Attend attend{.heads = is_hidden ? o.heads : 1,
+                      .edge_weight = o.edge_dim > 0 ? name + ".lin_edge.weight" : "",
+                      .is_by_weight = is_by_weight(o)};
   switch (o.kind) {
     case ModelKind::kSage:
-      return sage_convolution(
-          write, name, o.aggr == Aggregation::kMax ? write.maximum(x) : write.aggregate(SumKind::kMean, x), x, out);
+      return sage_convolution(write, name,
+                              o.aggr == Aggregation::kMax ? write.maximum(x) : neighbours_mean(write, o, x), x, out);
     case ModelKind::kGat: return gat_convolution(write, name, x, out, attend);
     case ModelKind::kGin:
     case ModelKind::kGine: return gin_convolution(write, name, x, out, gin_sum(o, name));
-    case ModelKind::kGcn: return gcn_convolution(write, name, x, out, o.gcn_norm);
+    case ModelKind::kGcn: return gcn_convolution(write, o, name, x, out);
     case ModelKind::kGatv2: return gatv2_convolution(write, name, x, out, attend);
     case ModelKind::kTransformer: return transformer_convolution(write, name, x, out, attend);
     case ModelKind::kRgcn: return rgcn_convolution(write, o, name, x, is_hidden);
@@ -123,7 +131,7 @@ LayerList sage_ri(const ModelOptions& o) {
     write.begin_layer(i);
     const OpId neighbours = drop(x, i, kNeighbours, RowSet::kSources), self = drop(x, i, kSelf);
     const OpId h =
-        sage_convolution(write, "convs." + number, write.aggregate(SumKind::kMean, neighbours), self, o.hidden_dim);
+        sage_convolution(write, "convs." + number, neighbours_mean(write, o, neighbours), self, o.hidden_dim);
     const OpId out = drop(write.activate(write.normalise(NormKind::kBatch, "bns." + number, h), kSlope), i, kOutput);
     x = write.sum({out, i == 0 ? write.linear("res_linears.0", x, o.hidden_dim) : x});
     all.push_back(x);

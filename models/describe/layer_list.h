@@ -35,6 +35,7 @@ struct Aggregate {
   SumKind kind = SumKind::kMean;
   std::string eps{};                       ///< a buffer [1]; of kPlain and kScaled
   std::string edge_weight{}, edge_bias{};  ///< [width, edge_dim] and [width]; "" = none
+  bool is_by_weight = false;               ///< an entry counts by the weight of its edge; of the first three kinds
   bool operator==(const Aggregate&) const = default;
 };
 /// The largest entry of each row, of each column; 0 of a row without. One input, of the sources.
@@ -55,6 +56,7 @@ struct Attend {
   std::vector<std::string> maps{};     ///< of kHgt: k_rel, v_rel [heads * relations, width / heads, width / heads]
   std::vector<std::string> scales{};   ///< of kHgt: p_rel of each relation [1, heads]
   std::string edge_weight{};           ///< parameter [width, edge_dim]; "" = none
+  bool is_by_weight = false;           ///< an entry's exp(score) counts by the weight of its edge
   bool operator==(const Attend&) const = default;
 };
 /// How a parameter has the weight W [width, width of the input] of a product. Of the last three all relations share

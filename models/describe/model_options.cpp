@@ -41,6 +41,8 @@ bool can_read_edge_features(ModelKind kind) {
          kind == ModelKind::kGine;
 }
 
+bool can_aggregate_by_weight(ModelKind kind) { return !is_typed(kind) && !is_gin(kind); }
+
 bool reads_out(const ModelOptions& options) {
   return options.jk != JumpingKnowledge::kNone || is_gin(options.kind) || options.kind == ModelKind::kSageRi ||
          options.kind == ModelKind::kRgat || options.kind == ModelKind::kHgt;
@@ -66,6 +68,10 @@ std::vector<FieldProblem> problems_of(const ModelOptions& o) {
               "only gin and gine have a choice, not " + name_of(o.kind));
   check_field(found, o.edge_features == usual.edge_features || o.kind != ModelKind::kGine, "edge-features",
               "gine is gin with the features of edges; gin reads none");
+  check_field(
+      found, !is_by_weight(o) || can_aggregate_by_weight(o.kind), "aggregate",
+      name_of(o.kind) + " has no place for the weights of edges; " + kinds_where(can_aggregate_by_weight) + " have");
+  check_field(found, !is_by_weight(o) || o.aggr == Aggregation::kMean, "aggregate", "a maximum has no weights");
   check_field(found, o.heads >= 1 && o.heads <= 1024, "heads", "1 to 1024");
   check_field(found, o.heads == 1 || has_heads, "heads",
               name_of(o.kind) + " has no attention heads; " + kinds_where(has_attention) + " have");

@@ -49,6 +49,12 @@ enum class EdgeFeatures : std::uint8_t {
   kNone,
 };
 
+/// How a neighbour counts, beside what the model itself makes of it.
+enum class AggregateBy : std::uint8_t {
+  kCount,   ///< each entry alike
+  kWeight,  ///< by the weight of its edge: models/edge_weights.h
+};
+
 enum class InitScheme : std::uint8_t {
   kPyg,     ///< as torch and PyG: uniform within 1 / sqrt(fan_in)
   kXavier,  ///< as SALIENT's artifact
@@ -95,6 +101,9 @@ constexpr auto names_of(GinSum) {
 constexpr auto names_of(EdgeFeatures) {
   return std::to_array<EnumName<EdgeFeatures>>({{EdgeFeatures::kAuto, "auto"}, {EdgeFeatures::kNone, "none"}});
 }
+constexpr auto names_of(AggregateBy) {
+  return std::to_array<EnumName<AggregateBy>>({{AggregateBy::kCount, "plain"}, {AggregateBy::kWeight, "weighted"}});
+}
 constexpr auto names_of(InitScheme) {
   return std::to_array<EnumName<InitScheme>>({{InitScheme::kPyg, "pyg"}, {InitScheme::kXavier, "xavier"}});
 }
@@ -117,6 +126,7 @@ struct ModelOptions {
   GcnNorm gcn_norm = GcnNorm::kSymmetric;
   GinSum gin_sum = GinSum::kPlain;  ///< of gin and gine
   EdgeFeatures edge_features = EdgeFeatures::kAuto;
+  AggregateBy aggregate = AggregateBy::kCount;
   int edge_dim = 0;  ///< columns of the features of edges that the model reads; 0 = it reads none
   int heads = 1;     ///< of attention, in hidden layers
   int bases = 0;     ///< of rgcn: each relation's weight is a sum of so many, times numbers of its own; 0 = none
@@ -136,6 +146,11 @@ bool is_gin(ModelKind kind);
 
 /// Whether the model has a place for features of edges.
 bool can_read_edge_features(ModelKind kind);
+
+/// Whether the model has a place for the weights of edges; of sage with the mean alone.
+bool can_aggregate_by_weight(ModelKind kind);
+
+inline bool is_by_weight(const ModelOptions& options) { return options.aggregate == AggregateBy::kWeight; }
 
 /// The logits are maps of the last layer's result, or of all of them, and not that result itself.
 bool reads_out(const ModelOptions& options);

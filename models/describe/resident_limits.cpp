@@ -16,11 +16,14 @@ constexpr std::array kWithSteps{ModelKind::kSage, ModelKind::kGat,   ModelKind::
 /// What `op` is beyond the kernels, "" = nothing.
 std::string obstacle_of(const Op& op) {
   if (std::holds_alternative<Maximum>(op.what)) return "the model takes the maximum over neighbours";
+  const auto* aggregate = std::get_if<Aggregate>(&op.what);
+  if (aggregate != nullptr && aggregate->is_by_weight) return "neighbours count by the weights of edges";
   if (const auto* norm = std::get_if<Normalise>(&op.what);
       norm != nullptr && norm->kind == NormKind::kLayer && op.width > kMaxResidentLayerNormWidth)
     return "a layer norm has more than 2048 columns";
   const auto* attend = std::get_if<Attend>(&op.what);
   if (attend == nullptr) return {};
+  if (attend->is_by_weight) return "neighbours count by the weights of edges";
   if (attend->heads != 1 && op.width / attend->heads % 8 != 0)
     return "the width of an attention head is not a multiple of 8";
   if (attend->kind == AttentionKind::kGatv2 && attend->heads == 1 && op.width > kMaxResidentGatv2Width)

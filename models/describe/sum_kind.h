@@ -5,7 +5,8 @@
 
 namespace salient {
 
-/// The sum over the k kept entries j of node i, and the node itself. With d = entries of i in the whole graph:
+/// The sum over the k kept entries j of node i, and the node itself. With d = entries of i in the whole graph, and by
+/// the weights of edges as models/edge_weights.h says:
 enum class SumKind : std::uint8_t {
   kMean,       ///< h_j / k                                        models/sage.h, sage_ri.h
   kRowMean,    ///< (h_j + h_i) / (k + 1)                          models/gcn.h, GcnNorm::kRow

@@ -26,7 +26,7 @@ class Writer {
   void of_all() { of(kEvery); }
   OpId input(std::int64_t columns) { return add(Input{}, {}, columns, RowSet::kSources); }
   OpId lookup(Lookup rows, std::int64_t columns) { return add(std::move(rows), {}, columns, RowSet::kSources); }
-  OpId aggregate(SumKind kind, OpId x) { return aggregate(Aggregate{kind}, x); }
+  OpId aggregate(SumKind kind, OpId x) { return aggregate(Aggregate{.kind = kind}, x); }
   OpId aggregate(Aggregate what, OpId x) { return add(std::move(what), {x}, width(x)); }
   OpId maximum(OpId x) { return add(Maximum{}, {x}, width(x)); }
   OpId attend(Attend attend, std::vector<OpId> inputs, std::int64_t columns) {

@@ -7,13 +7,14 @@
 #include <optional>
 
 #include "core/error.h"
+#include "models/ops/edge_attention.h"
 #include "models/ops/operators.h"
 
 namespace salient {
 
 at::Tensor dot_attention(const HopView& hop, const AttentionRows& rows, std::int64_t heads, GradientOrder order,
                          const SoftmaxGroups& groups) {
-  const auto& [query, key, value, edge] = rows;
+  const auto& [query, key, value, edge, log_weight] = rows;
   const std::int64_t width = query.size(1), channels = width / heads, num_entries = hop.indices.numel();
   require(query.size(0) == hop.num_dst && width == heads * channels, "query has one row per destination");
   require(key.size(0) == hop.num_src && key.size(1) == width, "key has one row per source");
@@ -34,9 +35,11 @@ at::Tensor dot_attention(const HopView& hop, const AttentionRows& rows, std::int
     return edge.defined() ? selected.add(edge) : selected;
   };
   const at::Tensor products = select_rows(query, row, order).mul(of_entries(key));
-  const at::Tensor logits = by_head(products).sum(2).div(std::sqrt(static_cast<double>(channels)));
+  const at::Tensor scores = by_head(products).sum(2).div(std::sqrt(static_cast<double>(channels)));
+  const at::Tensor logits = log_weight.defined() ? scores.add(log_weight) : scores;
   const at::Tensor largest = segment_max(shared, logits.detach(), order);
-  const at::Tensor weights = logits.sub(select_rows(largest, group, order)).exp();
+  at::Tensor weights = logits.sub(select_rows(largest, group, order)).exp();
+  if (log_weight.defined()) weights = weights.mul(log_weight.gt(kNeverLogit / 2));  // a row may have weights of 0 alone
   const at::Tensor weighted = by_head(of_entries(value)).mul(weights.unsqueeze(2));
   const at::Tensor sums = segment_sum(entries, weighted.view({num_entries, width}), order);
   constexpr double kNoEntry = 1e-16;  // as PyG's softmax: a row without entries is 0

@@ -1,4 +1,4 @@
-// models/ops/edge_attention.h - attention whose scores know of the features of edges, as differentiable functions.
+// models/ops/edge_attention.h - attention that knows of the features and weights of edges, as differentiable functions.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,6 +7,20 @@
 #include "models/numerics.h"
 
 namespace salient {
+
+inline constexpr double kNeverLogit = -1e30;  ///< exp() of it less any logit is 0
+
+/// What attention adds to its logits, so that a_ij is in proportion to w_ij exp(score_ij). Without gradients.
+struct LogWeights {
+  at::Tensor of_entries{};  ///< [E, 1] f32; of weight 0 kNeverLogit. Undefined: all weights are 1
+  at::Tensor of_self{};     ///< [num_dst, 1] of the mean weight of the row's other entries, 0 where they have none
+};
+
+/// What an entry adds to what its score is of; rows themselves have the mean of their other entries.
+struct EntryTerms {
+  at::Tensor features{};  ///< [E, heads], or [E, heads * channels] before they are scored; undefined: nothing
+  LogWeights weights{};   ///< behind the leaky ReLU
+};
 
 /// The entries of a hop as rows of their own, in their order.
 struct EntryRows {
@@ -35,13 +49,13 @@ at::Tensor softmax_sum(const HopView& hop, const EntryRows& entries, const at::T
                        const at::Tensor& of_self, GradientOrder order);
 
 /// As attention() of operators.h, of leaky_relu(score_src[j, k] + score_dst[i, k] + score_edge[e, k]).
-/// @param score_edge  [E, heads] f32; i itself has mean_of_others() of them
+/// @param terms  score_edge, [E, heads] f32; i itself has mean_of_others() of them
 at::Tensor attention_of_edges(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src,
-                              const at::Tensor& score_dst, const at::Tensor& score_edge, GradientOrder order);
+                              const at::Tensor& score_dst, const EntryTerms& terms, GradientOrder order);
 
 /// As attention_v2() of operators.h, of <att[k, :], leaky_relu(z_src[j, k, :] + z_dst[i, k, :] + z_edge[e, k, :])>.
-/// @param z_edge  [E, heads * channels] f32; i itself has mean_of_others() of them
+/// @param terms  z_edge, [E, heads * channels] f32; i itself has mean_of_others() of them
 at::Tensor attention_v2_of_edges(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst,
-                                 const at::Tensor& z_edge, const at::Tensor& att, GradientOrder order);
+                                 const EntryTerms& terms, const at::Tensor& att, GradientOrder order);
 
 }  // namespace salient

@@ -67,6 +67,7 @@ at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::T
 struct AttentionRows {
   at::Tensor query, key, value;
   at::Tensor edge{};  ///< [E, heads * channels] f32, added to the key and the value of each entry; undefined: nothing
+  at::Tensor log_weight{};  ///< [E, 1] f32, added to logits, LogWeights::of_entries; undefined: nothing
 };
 
 /// Rows whose entries share a softmax.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/enum_names.h"
+#include "core/time_text.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
@@ -33,13 +34,6 @@ const char* parse_weight(std::string_view text, WeightMap map, double& weight);
 
 /// Maps all weights of a file. @throws Error{kBadData} naming the file, where a float does not hold one
 std::vector<float> mapped_weights(const std::vector<double>& weights, WeightMap map, const std::string& file);
-
-/// How a time is written.
-enum class TimeForm : std::uint8_t { kNone, kNumber, kDate };
-
-/// A whole number, also as 3.0; or a date of ISO 8601, 2004-04-15, with a time of day 2004-04-15T12:30 or
-/// 2004-04-15 12:30:59, of UTC or with Z or +02:00: seconds since 1970.
-TimeForm parse_time(std::string_view text, std::int64_t& time);
 
 /// How the times of a column are written: all as numbers, or all as dates.
 struct TimeForms {

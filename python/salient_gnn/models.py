@@ -82,6 +82,9 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
     folder = checkpoint_folder(run, checkpoint)
     parameters, metadata = read_safetensors(folder / "model.safetensors")
     config = json.loads(metadata["salient.config"])
+    if config.get("aggregate", "plain") != "plain":
+        raise ValueError(f"{folder}: its {config['model']} counts neighbours by the weights of edges, which PyG's "
+                         "layers of these names do not; salient-infer predicts with it")  # fmt: skip
     model = TypedModel(config) if config["model"] in KINDS else TrainedModel(config)
     model.load_state_dict(parameters)
     if (folder / "state.json").is_file():

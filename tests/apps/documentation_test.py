@@ -41,7 +41,8 @@ BLOCKS = {
                        + 2 * ["tests/workbench/own_cases_test.py"] + ["tests/workbench/import_test.py"]
                        + ["tests/workbench/attack_test.py"] + 3 * ["tests/workbench/salient_kernels_test.py"]
                        + ["tests/scripts/workbench_gpu_test.py", "tests/workbench/salient_kernels_test.py"],
-    "docs/EDGE_WEIGHTS_AND_TIMES.md": 2 * ["tests/apps/edge_values_test.py"] + ["tests/apps/temporal_test.py"]
+    "docs/EDGE_WEIGHTS_AND_TIMES.md": 2 * ["tests/apps/edge_values_test.py"] + ["tests/apps/edge_weights_test.py"]
+                                      + 2 * ["tests/apps/temporal_test.py"]
                                       + 2 * ["tests/sampler/temporal_sampler_test.cpp"]
                                       + ["tests/apps/edge_features_test.py"],
     "docs/LINKS.md": 2 * ["tests/apps/links_test.py"] + ["here"] + 2 * ["tests/apps/ogb_links_test.py"],

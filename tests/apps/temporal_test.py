@@ -13,6 +13,7 @@ import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import npy
 import programs
 from serving import Server
 
@@ -50,6 +51,9 @@ class Temporal(programs.ProgramTest):
         cls.prepare("no-node-times", "--label", "later", "--unlabelled", "none", "--time-column", "day",
                     "--split", "0.6,0.2,0.2", "--drop-columns", "before")
 
+        cls.prepare("undated", "--label", "before", "--unlabelled", "none", "--time-column", "day", "--split",
+                    "0.6,0.2,0.2", "--drop-columns", "later,born")
+
     @classmethod
     def prepare(cls, name, *options):
         PROGRAMS.run("salient-prepare", "edges", "--edges", cls.work / "edges.csv", "--nodes", cls.work / "nodes.csv",
@@ -73,7 +77,7 @@ class Temporal(programs.ProgramTest):
     def logits(self, name):
         return (self.work / name / "logits.npy").read_bytes()
 
-    def test_what_only_the_future_tells_is_chance(self):
+    def test_what_only_the_future_tells_is_chance(self):  # relbench#402: tasks that rows of the future answer
         said = self.train("later", "all-edges").stderr
         self.assert_told_once(said, "seeds see edges of all times, also those later than they; --time-rule lt")
         self.assertGreater(self.accuracy("all-edges"), 0.85, "the future tells the class")
@@ -103,6 +107,73 @@ class Temporal(programs.ProgramTest):
             status, _, text = server.ask("POST", "/predict", json.dumps(new))
             self.assertEqual(status, 400, text)
             self.assertIn("by the times of seeds, and new nodes have none", text)
+
+    def predicted(self, name):
+        return (self.work / name / "predictions.csv").read_text()
+
+    def test_nodes_are_asked_for_at_a_time(self):
+        self.train("before", "asked", "--time-rule", "lt", "--epochs", 3)
+        self.infer("asked", "own", "--nodes", "all")
+        for name, time in (("first", 100), ("middle", 500), ("date", "1970-01-01T00:08:20"), ("last", 1100)):
+            self.infer("asked", name, "--nodes", "all", "--time", time)
+        report = json.loads((self.work / "date" / "inference.json").read_text())
+        self.assertEqual(report["neighbours"]["time"], 500)
+        self.assertEqual(self.logits("middle"), self.logits("date"))
+        self.assertEqual(len({self.logits(name) for name in ("own", "first", "middle", "last")}), 4)
+        # Nodes of that time have it anyway; of a store without times of nodes every one is asked for at one.
+        born = {line.split(",")[0]: int(line.split(",")[3])
+                for line in (self.work / "nodes.csv").read_text().splitlines()[1:]}
+        node, time = next((v, t) for v, t in born.items() if t > 500)
+        for name, options in (("of-own", []), ("of-asked", ["--time", time])):
+            self.infer("asked", name, "--nodes", node, *options)
+        self.assertEqual(self.logits("of-own"), self.logits("of-asked"))
+        other = ["--dataset", self.work / "undated", "--nodes", "0,1,2"]
+        self.infer("asked", "other", *other, "--time", 500)
+        self.infer("asked", "same", "--nodes", "0,1,2", "--time", 500)
+        self.assertEqual(self.logits("other"), self.logits("same"))
+        self.assert_one_error(self.infer("asked", "refused", *other, expect=2), 2, "has no times of nodes")
+        self.assert_one_error(self.infer("asked", "refused", "--time", "soon", expect=2), 2, "--time", "soon")
+        self.assert_one_error(self.infer("asked", "refused", "--time", 5, "--time-rule", "none", expect=2), 2,
+                              "--time: the run's neighbours are of all times")
+        self.infer("asked", "ranks", "--nodes", "all", "--time", 500, ranks=2)
+        self.assertEqual(self.logits("ranks"), self.logits("middle"))
+
+    def test_a_server_answers_as_of_the_time_of_a_request(self):
+        self.train("before", "dated", "--time-rule", "lt", "--epochs", 3)
+        nodes = [str(v) for v in range(20)]
+        want = {}
+        for time in (None, 300, 1100):
+            given = [] if time is None else ["--time", time]
+            self.infer("dated", f"at-{time}", "--nodes", ",".join(nodes), *given, "--format", "csv",
+                       "--probabilities", "--fanout", "-1,-1")
+            rows = [line.split(",") for line in self.predicted(f"at-{time}").splitlines()]
+            want[time] = [float(row[rows[0].index("prob_c0")]) for row in rows[1:]]
+        with Server(PROGRAMS.folder, self.work / "dated", "--fanout", "-1,-1") as server:
+            for time in (300, None, 1100, "1970-01-01T00:05:00", None):
+                body = {"nodes": nodes, "probabilities": "by_name"}
+                if time is not None:
+                    body["time"] = time
+                got = [row["probabilities"]["c0"] for row in server.predict(body)]
+                for a, b in zip(got, want[300 if isinstance(time, str) else time], strict=True):
+                    self.assertAlmostEqual(a, b, delta=1e-5, msg=str(time))
+            status, _, text = server.ask("POST", "/predict", json.dumps({"nodes": ["0"], "time": "soon"}))
+            self.assertEqual((status, "must be a whole number, or a date" in text), (400, True), text)
+        self.assertNotEqual(want[300], want[1100])
+        self.train("before", "timeless", "--epochs", 1)
+        with Server(PROGRAMS.folder, self.work / "timeless") as server:
+            status, _, text = server.ask("POST", "/predict", json.dumps({"nodes": ["0"], "time": 5}))
+            self.assertEqual((status, "neighbours are of all times" in text), (400, True), text)
+
+    def test_trees_of_seeds_with_different_times_never_mix_also_in_evaluation(self):  # relgt#6, with hints in common
+        self.train("before", "trees", "--time-rule", "lt", "--epochs", 2, "--eval-fanout", "-1,-1")
+        found = {}
+        for size in (1, 800):
+            self.infer("trees", f"by-{size}", "--nodes", "all", "--batch-size", size)
+            found[size] = npy.read(self.work / f"by-{size}" / "logits.npy").values
+        for alone, together in zip(found[1], found[800], strict=True):
+            self.assertAlmostEqual(alone, together, delta=1e-4)
+        report = json.loads((self.work / "by-1" / "inference.json").read_text())
+        self.assertAlmostEqual(report["splits"]["test"]["accuracy"], self.accuracy("trees"), delta=1e-9)
 
     def test_threads_and_ranks_change_nothing(self):
         rule = ["--time-rule", "lt", "--time-window", 400, "--epochs", 3]

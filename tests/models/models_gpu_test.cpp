@@ -65,6 +65,12 @@ TEST(ModelsOnDevice, TrainAsOnTheHost) {
     options.edge_dim = test::kEdgeDim, options.heads = 4;
     expect_trains_as_on_the_host(options, name_of(kind) + " with features of edges");
   }
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    if (!can_aggregate_by_weight(kind)) continue;
+    ModelOptions options = options_of(kind);
+    options.aggregate = AggregateBy::kWeight;
+    expect_trains_as_on_the_host(options, std::string(name) + " by the weights of edges");
+  }
 }
 
 TEST(ModelsOnDevice, TrainOnSparseRowsAsOnTheHost) {

@@ -174,6 +174,29 @@ TEST(TemporalSampler, TheLastAreTheLatest) {
   EXPECT_EQ(last_of(1, 20), Seeds{}) << "before the first";
 }
 
+// pyg#10593, cugraph-gnn#530: what is drawn, or is the latest, is so of the window alone, in every hop.
+TEST(TemporalSampler, AWindowIsDrawnFromBeforeTheFanoutIs) {
+  TimedGraph star{test::weighted(test::star_graph(6)), Times{1, 2, 2, 2, 5, 9}};
+  const auto kept = [&](TimeRule rule, int fanout, Draw draw = Draw::kUniform) {
+    TemporalMfg found;
+    TemporalSampler(star.view(), {{fanout}, draw}, rule).sample(Seeds{0}, Times{9}, {1, 1, 1}, found);
+    Seeds nodes(found.mfg.nodes.begin() + 1, found.mfg.nodes.end());
+    std::ranges::sort(nodes);
+    return nodes;
+  };
+  using enum TimeOrder;
+  for (const TimeStrategy strategy : {TimeStrategy::kUniform, TimeStrategy::kLast}) {
+    EXPECT_EQ(kept({kBefore, 4, strategy}, 20), Seeds{5}) << "5 = T - W is in it";
+    EXPECT_EQ(kept({kBefore, 3, strategy}, 20), Seeds{});
+    EXPECT_EQ(kept({kUpTo, 4, strategy}, 20), Seeds{6});
+    EXPECT_EQ(kept({kUpTo, 5, strategy}, 20), (Seeds{5, 6}));
+    EXPECT_EQ(kept({kBefore, 7, strategy}, 4), (Seeds{2, 3, 4, 5})) << "as many as there are";
+  }
+  EXPECT_EQ(kept({kBefore, 7, TimeStrategy::kLast}, 2), (Seeds{4, 5}));
+  for (const Draw draw : {Draw::kUniform, Draw::kWithReplacement, Draw::kLabor, Draw::kWeighted})
+    for (const NodeId node : kept({kBefore, 7}, 2, draw)) EXPECT_TRUE(node >= 2 && node <= 5) << name_of(draw);
+}
+
 TEST(TemporalSampler, RefusesInputOutsideItsContract) {
   const TimedGraph graph = generated(10, 3);
   const auto make = [&](SamplingRule rule, TimeRule times) { TemporalSampler(graph.view(), std::move(rule), times); };

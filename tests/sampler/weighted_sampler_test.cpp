@@ -104,6 +104,7 @@ double excess_of_chi_square(const std::vector<float>& weights, int count) {
 }
 
 // Keys are fixed, so this cannot flake; 3.5 deviations are beyond the 99.8th percentile for so few degrees of freedom.
+// pyg#5345: neighbours by the weights of their edges.
 TEST(WeightedSampler, EverySubsetHasTheChanceOfSuccessiveDraws) {
   for (const auto& weights : {std::vector<float>{1, 2, 3, 4, 5}, {1, 1, 1, 1, 1}, {0.01F, 5, 0, 1, 1}})
     for (const int count : {1, 2, 3})

@@ -47,6 +47,8 @@ inline BatchView random_batch(const std::vector<std::int64_t>& num_nodes, std::i
   for (HopView& hop : batch.hops) {
     hop.degrees = made_up_degrees(hop.num_src);
     hop.edge_x = random_edge_features(hop, seed);
+    hop.edge_weight = hop.edge_x.select(1, 0).square().contiguous();
+    hop.row_weights = at::arange(hop.num_src).remainder(7).add(1).to(at::kFloat);
   }
   batch.x = at::tensor(random_values(num_nodes.front() * in_dim, seed)).view({num_nodes.front(), in_dim});
   batch.y = at::arange(num_nodes.back()).remainder(num_classes).to(at::kInt);
@@ -80,6 +82,8 @@ inline BatchView to(const BatchView& batch, at::Device device) {
     moved.hops.push_back({hop.num_dst, hop.num_src, hop.indptr.to(device), hop.indices.to(device),
                           hop.degrees.defined() ? hop.degrees.to(device) : at::Tensor()});
     if (hop.edge_x.defined()) moved.hops.back().edge_x = hop.edge_x.to(device);
+    if (hop.edge_weight.defined()) moved.hops.back().edge_weight = hop.edge_weight.to(device);
+    if (hop.row_weights.defined()) moved.hops.back().row_weights = hop.row_weights.to(device);
     if (hop.typed) moved.hops.back().typed = to(*hop.typed, device);
   }
   for (const TypeRows& type : batch.types) moved.types.push_back({type.rows.to(device), to(type.x, device)});

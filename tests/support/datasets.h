@@ -88,4 +88,20 @@ inline Dataset with_edge_features(Dataset dataset, int dim) {
   return dataset;
 }
 
+/// The same data set with a weight of every edge, from 0 to 4.
+inline Dataset with_edge_weights(Dataset dataset) {
+  struct Storage {
+    std::shared_ptr<const void> rest{};
+    std::vector<float> weights{};
+  };
+  const auto storage = std::make_shared<Storage>();
+  storage->rest = dataset.storage;
+  for (std::size_t e = 0; e < dataset.graph.indices.size(); ++e)
+    storage->weights.push_back(static_cast<float>(e * e % 17 % 9) / 2);
+  dataset.has_edge_weights = true;
+  dataset.graph.entries.weights = storage->weights;
+  dataset.storage = storage;
+  return dataset;
+}
+
 }  // namespace salient::test

@@ -63,14 +63,16 @@ inline Dataset typed_dataset(FeatureType type) {
       /*num_threads=*/1);
 }
 
-/// Every model; "gat-edges" and others with features of edges; "MODEL/NORM/residual|plain/JK/HEADS" for choices that
-/// change what layers and heads read. "gcn-row" and "gin-scaled" are the other kind of sum.
+/// Every model; "gat-edges" and others with features of edges, "gat-weights" and others with their weights;
+/// "MODEL/NORM/residual|plain/JK/HEADS" for choices that change what layers and heads read. "gcn-row" and "gin-scaled"
+/// are the other kind of sum.
 inline std::vector<std::string> model_variants() {
   std::vector<std::string> variants;
   for (const auto& [kind, name] : names_of(ModelKind{})) variants.emplace_back(name);
-  variants.insert(variants.end(), {"sage/batch/residual/cat/1", "gat/layer/residual/max/4", "gin/none/plain/cat/1",
-                                   "gcn-row", "gin-scaled", "gat-edges", "gatv2-edges", "transformer-edges",
-                                   "rgat/layer/residual/cat/4", "hgt/none/plain/max/4"});
+  variants.insert(variants.end(),
+                  {"sage/batch/residual/cat/1", "gat/layer/residual/max/4", "gin/none/plain/cat/1", "gcn-row",
+                   "gin-scaled", "gat-edges", "gatv2-edges", "transformer-edges", "sage-weights", "gcn-weights",
+                   "gat-weights", "transformer-weights", "rgat/layer/residual/cat/4", "hgt/none/plain/max/4"});
   return variants;
 }
 
@@ -91,6 +93,7 @@ inline ModelOptions options_of_variant(const std::string& variant) {
   if (parts[0] == "gin-scaled") options.gin_sum = GinSum::kScaled;
   const bool is_model = value_named<ModelKind>(parts[0]).has_value();
   options.kind = value_named<ModelKind>(is_model ? parts[0] : parts[0].substr(0, parts[0].find('-'))).value();
+  if (parts[0].ends_with("-weights")) options.aggregate = AggregateBy::kWeight;
   if (!has_edges(parts[0])) options.edge_features = EdgeFeatures::kNone;
   if (parts.size() == 5) {
     options.norm = value_named<NormKind>(parts[1]).value();
@@ -106,6 +109,7 @@ inline ModelOptions options_of_variant(const std::string& variant) {
 inline Dataset dataset_for(const std::string& variant, FeatureType type) {
   if (is_typed(options_of_variant(variant).kind)) return typed_dataset(type);
   Dataset dataset = dataset_with_small_features(400, 6, 7, type);
+  if (variant.ends_with("-weights")) return with_edge_weights(std::move(dataset));
   return has_edges(variant) ? with_edge_features(std::move(dataset), 3) : std::move(dataset);
 }
 
@@ -117,6 +121,12 @@ inline std::vector<NodeId> every_target(const Dataset& dataset) {
   return {first, first + static_cast<std::ptrdiff_t>(dataset.types.target().count)};
 }
 
+inline EntryParts entries_of(const Model& model) {
+  return {.features = model.reads_edge_features(),
+          .weights = model.reads_edge_weights(),
+          .row_weights = model.reads_edge_weights() && model.reads_degrees()};
+}
+
 /// A model that has seen a few batches: norms have statistics of their own.
 inline std::shared_ptr<Model> model_with_history(const std::string& variant, const Dataset& dataset) {
   ModelOptions options = options_of_variant(variant);
@@ -124,9 +134,8 @@ inline std::shared_ptr<Model> model_with_history(const std::string& variant, con
   const auto model = make_model(fitted_to(options, dataset));
   const at::NoGradGuard no_gradients;
   const SamplingRule rule{{3, 3, 3}};
-  BatchLoader loader(dataset, {.rule = rule,
-                               .degrees = degrees_for(model->reads_degrees()),
-                               .entries = {.features = model->reads_edge_features()}});
+  BatchLoader loader(dataset,
+                     {.rule = rule, .degrees = degrees_for(model->reads_degrees()), .entries = entries_of(*model)});
   loader.start({{.key = {1, 0, 0}, .seeds = dataset.train.first(50)},
                 {.key = {1, 0, 1}, .seeds = dataset.train.subspan(50, 50)}});
   while (const Batch* batch = loader.next()) {
@@ -164,7 +173,7 @@ inline Found sampled_by(const SamplingRule& rule, Model& model, const Dataset& d
   LoaderPredictions predictions(dataset,
                                 {.rule = rule,
                                  .degrees = degrees_for(model.reads_degrees()),
-                                 .entries = {.features = model.reads_edge_features()},
+                                 .entries = entries_of(model),
                                  .to_device = device.is_cuda(),
                                  .data = data},
                                 device);

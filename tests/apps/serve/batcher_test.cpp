@@ -7,6 +7,7 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -23,7 +24,7 @@ class Predictor {
  public:
   PredictFunctions functions() {
     return {.known =
-                [this](std::span<const NodeId> nodes, int layer) {
+                [this](std::span<const NodeId> nodes, int layer, std::optional<std::int64_t> time) {
                   gate_.wait();
                   calls.push_back(nodes.size());
                   if (std::ranges::find(nodes, NodeId{666}) != nodes.end()) throw std::runtime_error("broken");
@@ -32,6 +33,7 @@ class Predictor {
                   for (const NodeId node : nodes) {
                     rows.insert(rows.end(), {static_cast<float>(node), static_cast<float>(node * node)});
                     if (layer > 0) rows.push_back(static_cast<float>(layer));
+                    if (time) rows.push_back(static_cast<float>(*time));
                   }
                   return rows;
                 },
@@ -60,11 +62,13 @@ struct Asked {
   bool is_taken;
 };
 
-Asked ask(Batcher& batcher, std::vector<NodeId> nodes, NewNodes added = {}, int layer = 0) {
+Asked ask(Batcher& batcher, std::vector<NodeId> nodes, NewNodes added = {}, int layer = 0,
+          std::optional<std::int64_t> time = {}) {
   const auto promise = std::make_shared<std::promise<Prediction>>();
   Job job{.nodes = std::move(nodes),
           .new_nodes = std::move(added),
           .layer = layer,
+          .time = time,
           .done = [promise](Prediction prediction) { promise->set_value(std::move(prediction)); }};
   auto answer = promise->get_future();
   return {std::move(answer), batcher.submit(job)};
@@ -117,6 +121,18 @@ TEST(Batcher, ABatchIsOfOneLayer) {
   EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 1, 2, 1}));
 }
 
+TEST(Batcher, ABatchIsOfOneTime) {
+  BusyBatcher busy({.max_nodes = 9});
+  Asked own = ask(busy.batcher, {1}), early = ask(busy.batcher, {1}, {}, 0, 10),
+        more = ask(busy.batcher, {2}, {}, 0, 10), late = ask(busy.batcher, {1}, {}, 0, 20);
+  busy.predictor.open();
+  EXPECT_EQ(own.answer.get().rows, (std::vector<float>{1, 1}));
+  EXPECT_EQ(early.answer.get().rows, (std::vector<float>{1, 1, 10}));
+  EXPECT_EQ(more.answer.get().rows, (std::vector<float>{2, 4, 10}));
+  EXPECT_EQ(late.answer.get().rows, (std::vector<float>{1, 1, 20}));
+  EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 1, 2, 1}));
+}
+
 TEST(Batcher, NewNodesOfSeveralRequestsAreOneBatchAndAFaultIsOnesOwn) {
   BusyBatcher busy({.max_nodes = 4});
   const NewNodes one{.features = {7}, .indptr = {0, 0}, .indices = {}},
@@ -150,7 +166,7 @@ TEST(Batcher, WarmsUpOnItsThreadBeforeItTakesAnything) {
   {
     Batcher batcher({.warm_up = [&] { warmed = std::this_thread::get_id(); },
                      .known =
-                         [&](std::span<const NodeId> nodes, int) {
+                         [&](std::span<const NodeId> nodes, int, std::optional<std::int64_t>) {
                            predicted = std::this_thread::get_id();
                            return std::vector<float>(nodes.size());
                          },

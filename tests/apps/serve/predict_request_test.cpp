@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -120,6 +122,24 @@ TEST(PredictRequest, EmbeddingsAreThoseOfALayer) {
   of_one_layer.num_layers = 1, of_one_layer.last_hidden = 0;
   EXPECT_EQ(message_of(R"({"nodes": [7], "embeddings": true})", of_one_layer),
             "\"embeddings\": no layer is hidden, the only one gives the logits; send 1 for those");
+}
+
+TEST(PredictRequest, ATimeIsANumberOrADateWhereTheRunDrawsByTime) {
+  RequestRules timed = rules_of(kNames);
+  timed.draws_by_time = true;
+  const auto time_of = [&](const std::string& value) {
+    return parse_request(R"({"nodes": [7], "time": )" + value + "}", timed).time;
+  };
+  EXPECT_EQ(time_of("17"), 17);
+  EXPECT_EQ(time_of("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(time_of("\"1970-01-02\""), 86400);
+  EXPECT_EQ(parse_request(R"({"nodes": [7]})", timed).time, std::nullopt);
+  for (const char* value : {"1.5", "null", "true", "[]", "\"soon\"", "9223372036854775808", "1e30"})
+    EXPECT_EQ(message_of(R"({"nodes": [7], "time": )" + std::string(value) + "}", timed),
+              "\"time\" must be a whole number, or a date such as \"2004-04-15T12:30:00\"")
+        << value;
+  EXPECT_EQ(message_of(R"({"nodes": [7], "time": 17})"),
+            "\"time\": the run's neighbours are of all times, whatever is asked for");
 }
 
 TEST(PredictRequest, NewNodesAreNumberedBehindTheKnownOnesAndTheirRowsAscend) {

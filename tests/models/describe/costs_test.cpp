@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/describe/resident_limits.h"
 #include "tests/support/every_model.h"
 
 namespace salient {
@@ -79,6 +80,19 @@ TEST(Costs, WhatReadsDegreesFollowsFromTheSums) {
     const bool scaled = options.kind == ModelKind::kGin && options.gin_sum == GinSum::kScaled;
     EXPECT_EQ(reads_degrees(options), symmetric || scaled) << name;
   });
+}
+
+TEST(Costs, WeightsOfEdgesAreReadWhereTheyCount) {
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    ModelOptions options{.kind = kind, .in_dim = 7, .num_classes = 5};
+    EXPECT_FALSE(reads_edge_weights(options)) << name;
+    options.aggregate = AggregateBy::kWeight;
+    EXPECT_EQ(problems_of(options).empty(), can_aggregate_by_weight(kind)) << name;
+    if (!can_aggregate_by_weight(kind)) continue;
+    EXPECT_TRUE(reads_edge_weights(options)) << name;
+    EXPECT_EQ(reads_row_weights(options), kind == ModelKind::kGcn) << name;
+    EXPECT_NE(resident_obstacle(options), "") << name;
+  }
 }
 
 }  // namespace

@@ -48,6 +48,9 @@ class Golden {
           {indptr.numel() - 1, tensor(hop + ".num_src").item<int>(), indptr, tensor(hop + ".indices")});
       HopView& view = batch.hops.back();
       if (file_.view().find(hop + ".edge_x") != nullptr) view.edge_x = tensor(hop + ".edge_x");
+      if (file_.view().find(hop + ".edge_weight") != nullptr) view.edge_weight = tensor(hop + ".edge_weight");
+      if (file_.view().find("row_weights") != nullptr)
+        view.row_weights = tensor("row_weights").narrow(0, 0, view.num_src);
       if (file_.view().find("degrees") != nullptr) view.degrees = tensor("degrees").narrow(0, 0, view.num_src);
     }
     return batch;
@@ -84,6 +87,7 @@ class Golden {
     if (has("residual")) options.residual = text("residual") == "True";
     if (has("aggr")) options.aggr = value_named<Aggregation>(text("aggr")).value();
     if (has("gcn_norm")) options.gcn_norm = value_named<GcnNorm>(text("gcn_norm")).value();
+    if (has("aggregate")) options.aggregate = value_named<AggregateBy>(text("aggregate")).value();
     if (has("gin_sum")) options.gin_sum = value_named<GinSum>(text("gin_sum")).value();
     if (has("jk")) options.jk = value_named<JumpingKnowledge>(text("jk")).value();
     if (has("bases")) options.bases = number("bases");
@@ -135,9 +139,11 @@ INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
                                            "gcn_row", "gin_scaled", "sage_max", "gatv2", "gatv2_heads",
                                            "sage_layer_norm", "gat_batch_norm", "gin_residual", "transformer",
                                            "transformer_heads", "gat_edges", "gatv2_edges", "gatv2_edges_f16",
-                                           "transformer_edges", "gine", "gine_residual", "rgcn", "rgcn_bases",
-                                           "rgcn_blocks", "rsage", "rsage_batch_norm", "rgat", "rgat_heads", "hgt",
-                                           "hgt_heads"));
+                                           "transformer_edges", "sage_weights", "sage_weights_f16", "sage_ri_weights",
+                                           "gcn_weights", "gcn_row_weights", "gcn_weights_whole", "gat_weights",
+                                           "gatv2_weights", "transformer_weights", "gine", "gine_residual", "rgcn",
+                                           "rgcn_bases", "rgcn_blocks", "rsage", "rsage_batch_norm", "rgat",
+                                           "rgat_heads", "hgt", "hgt_heads"));
 
 }  // namespace
 }  // namespace salient
