@@ -92,6 +92,14 @@ void ask_for(AskedTimes* times, std::span<const NodeId> nodes, std::optional<std
   if (time) fail(ErrorKind::kUsage, "the run draws neighbours of all times, and is asked for none");
 }
 
+/// @return  behind what was written
+float* copy_rows(const at::Tensor& logits, float* out) {
+  const at::Tensor rows = logits.to(at::kCPU, at::kFloat).contiguous();
+  const auto count = static_cast<std::size_t>(rows.numel());
+  std::memcpy(out, rows.const_data_ptr<float>(), count * sizeof(float));
+  return out + count;
+}
+
 }  // namespace
 
 struct Predictor::Impl {
@@ -219,14 +227,6 @@ struct Predictor::Impl {
 
   std::size_t batch_size() const { return static_cast<std::size_t>(trained_with.evaluation.batch_size); }
   std::uint32_t seed() const { return static_cast<std::uint32_t>(trained_with.seed); }
-
-  /// @return  behind what was written
-  static float* copy_rows(const at::Tensor& logits, float* out) {
-    const at::Tensor rows = logits.to(at::kCPU, at::kFloat).contiguous();
-    const auto count = static_cast<std::size_t>(rows.numel());
-    std::memcpy(out, rows.const_data_ptr<float>(), count * sizeof(float));
-    return out + count;
-  }
 
   const Launch launch{};  // alone
   std::unique_ptr<Communicator> comm;
