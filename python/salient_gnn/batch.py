@@ -13,8 +13,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from salient_gnn.edge_attr import places_of_edge_index, rows_of
-
 if TYPE_CHECKING:
     from torch_geometric.data import Data
     from typing_extensions import Self
@@ -215,7 +213,7 @@ class Batch(Slab):
                 self._part(indices, torch.int32, num_edges),
                 num_src,
                 num_dst,
-                rows_of(self, hop) if self._facts["edge_attr"] else None,
+                self._edge_rows(hop) if self._facts["edge_attr"] else None,
             )
             for hop, (num_dst, num_src, num_edges, indptr, indices, _) in enumerate(self._hops)
         ]
@@ -262,7 +260,7 @@ class Batch(Slab):
     def sampled_edges(self) -> Tensor:
         """e_id, but where Data has other ids of edges under this name."""
         if self._facts["edge_attr"]:
-            entries = places_of_edge_index(self).cpu()
+            entries = self._edge_places().cpu()
         else:
             sources, destinations = self.nodes.long()[self.edge_index].cpu()
             entries = self._facts["dataset"].entries_of(sources, destinations)
@@ -308,6 +306,26 @@ class Batch(Slab):
         value = self._facts["columns"].take(name, self)
         self.__dict__[name] = value
         return value
+
+    def edge_rows(self) -> Tensor:
+        """[E, D] in the order of edge_index: the features of its edges, of a loader with edge_attr=True."""
+        hops = reversed(range(len(self._hops)))
+        return torch.cat([self._edge_rows(hop)[self._hops[hop][5] :] for hop in hops])
+
+    def _edge_rows(self, hop: int) -> Tensor:
+        """[edges, D] of a hop, outermost first, in the loader's dtype."""
+        width, stored, wanted = self._facts["edge_attr"]
+        _, edge_x = self._core.entry_parts[hop]
+        num_edges = self._hops[hop][2]
+        rows = self._part(edge_x, stored, num_edges * width).view(num_edges, width)
+        return rows if wanted is None else rows.to(wanted)
+
+    def _edge_places(self) -> Tensor:
+        """int64 [E]: the places in the store's `indices` of the edges of edge_index."""
+        parts = []
+        for (places, _), (_, _, num_edges, _, _, first) in zip(self._core.entry_parts, self._hops):
+            parts.append(self._part(places, torch.int64, num_edges)[first:])
+        return torch.cat(parts[::-1])
 
     def _stored_rows(self) -> Tensor:
         features = self._facts["features"]  # on the loader's device, if the batch comes without its rows

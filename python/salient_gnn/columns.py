@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor
 
-from salient_gnn import edge_attr
 from salient_gnn.dataset import Dataset, names_in
+from salient_gnn.edge_attr import NAME as EDGE_ATTR
 from salient_gnn.nodes import MASKS, Store
 from salient_gnn.pyg_store import store_of
 
@@ -44,8 +44,8 @@ class StoreColumns:
         self.names = ("y", *MASKS.values())
 
     def take(self, name: str, batch: Batch) -> Tensor:
-        if name == edge_attr.NAME:
-            return edge_attr.rows_of_edge_index(batch)
+        if name == EDGE_ATTR:
+            return batch.edge_rows()
         rows = self._dataset.values_on(name, batch.device)[batch.nodes]
         return rows.long() if rows.dtype == torch.int32 else rows
 

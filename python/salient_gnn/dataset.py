@@ -17,9 +17,16 @@ from torch import Tensor
 from salient_gnn import _core, _threads
 from salient_gnn._arrays import edges_of, features_of, integer_of, nodes_of, tensor_of
 from salient_gnn._runs import checkpoint_folder, printable, trained_on
-from salient_gnn.edge_attr import set_edge_attr
 from salient_gnn.nodes import MASKS, LabelledNodes, Store, open_core
-from salient_gnn.store_arrays import MOST_NODES, mask_column, set_features, set_y, warn_of_left_out, written
+from salient_gnn.store_arrays import (
+    MOST_NODES,
+    mask_column,
+    set_edge_attr,
+    set_features,
+    set_y,
+    warn_of_left_out,
+    written,
+)
 from salient_gnn.typed_dataset import TypedDataset
 from salient_gnn.typed_store import write_hetero, write_typed
 

@@ -141,7 +141,7 @@ class NeighborLoader:
         self.workers = len(os.sched_getaffinity(0)) if workers is None else integer_of("workers", workers, 0, 1024)
         asked = _asked(self.dataset, nodes)
         self._core = asked.core
-        self._has_edge_attr = edge_attr_asked_for(edge_attr, self._core, columns)
+        self._has_edge_attr = edge_attr_asked_for(edge_attr, self._core, columns.names)
         if self._has_edge_attr:
             columns.names += (EDGE_ATTR,)
         self._order = _core.EpochOrder()

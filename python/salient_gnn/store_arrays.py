@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from salient_gnn import _core
-from salient_gnn._arrays import integer_of, labels_of, narrowed, refuse_first, targets_of
+from salient_gnn._arrays import integer_of, labels_of, narrowed, refuse_first, targets_of, tensor_of
 
 if TYPE_CHECKING:
     StrPath = str | os.PathLike[str]
@@ -28,6 +28,15 @@ def warn_of_left_out(names: Iterable[str], stacklevel: int) -> None:
         warnings.warn(
             f"{text}: a store has edges without weights, features, labels and a split", stacklevel=stacklevel + 1
         )
+
+
+def set_edge_attr(store: _core.StoreFromArrays, edge_attr: Any, num_edges: int) -> None:
+    """Features of the edges of an edge_index, [M, D] or [M]."""
+    rows = tensor_of(edge_attr, "edge_attr")
+    rows = rows.unsqueeze(1) if rows.dim() == 1 else rows
+    if rows.dim() != 2 or rows.shape[0] != num_edges or rows.shape[1] == 0 or rows.layout != torch.strided:
+        raise ValueError(f"edge_attr: has shape {list(rows.shape)}, not [{num_edges}, D] with D above 0")
+    store.set_edge_features(narrowed(rows, "edge_attr").contiguous().numpy())
 
 
 def written(out: StrPath, force: bool, write: Callable[[], None]) -> None:
