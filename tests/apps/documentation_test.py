@@ -295,8 +295,9 @@ class Documentation(unittest.TestCase):
                     continue
                 verb = re.match(r" +([a-z][a-z0-9]*)\b", words)
                 key = (program, verb[1] if verb and program in ("salient-prepare", "salient-bench") else None)
-                if "--task link" in words:  # has options of its own
-                    key = (program, "--task", "link")
+                if "--task link" in words:  # has options of its own, without an encoder
+                    model = re.search(r"--model ([a-z0-9-]+)", words)
+                    key = (program, "--task", "link", *(["--model", model[1]] if model else []))
                 if key not in helps:
                     helps[key] = self.start(program, *filter(None, key[1:]), "--help=all") + "\n  --help \n  --version "
                 for option in options:

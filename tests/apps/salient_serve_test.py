@@ -399,7 +399,8 @@ class SalientServe(programs.ProgramTest):
 
     def test_every_command_of_the_document(self):
         blocks = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text(), re.S)
-        commands = [b for b in blocks if b.startswith("curl")]
+        # Those of links are of other runs: serve_links_test.py.
+        commands = [b for b in blocks if b.startswith("curl") and not re.search("/score|/recommend", b)]
         self.assertGreaterEqual(len(commands), 4)
         if shutil.which("curl") is None:
             self.skipTest("no curl")
