@@ -105,12 +105,15 @@ inline ModelOptions options_of_variant(const std::string& variant) {
   return options;
 }
 
-/// What a model of this kind takes: dataset_with_small_features() or typed_dataset().
-inline Dataset dataset_for(const std::string& variant, FeatureType type) {
+/// What a model of this kind takes: the plain data set, with what it reads of edges, or typed_dataset().
+inline Dataset dataset_for(const std::string& variant, FeatureType type, Dataset plain) {
   if (is_typed(options_of_variant(variant).kind)) return typed_dataset(type);
-  Dataset dataset = dataset_with_small_features(400, 6, 7, type);
-  if (variant.ends_with("-weights")) return with_edge_weights(std::move(dataset));
-  return has_edges(variant) ? with_edge_features(std::move(dataset), 3) : std::move(dataset);
+  if (variant.ends_with("-weights")) return with_edge_weights(std::move(plain));
+  return has_edges(variant) ? with_edge_features(std::move(plain), 3) : std::move(plain);
+}
+
+inline Dataset dataset_for(const std::string& variant, FeatureType type) {
+  return dataset_for(variant, type, dataset_with_small_features(400, 6, 7, type));
 }
 
 /// Of a typed graph those of the target type.

@@ -19,14 +19,13 @@ namespace {
 
 TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
   const test::Scratch scratch;
-  const Dataset plain = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16),
-                with_edges = test::with_edge_features(plain, 3), typed = test::typed_dataset(FeatureType::kF16);
+  const Dataset plain = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
   std::vector<NodeId> some(700);
   std::iota(some.begin(), some.end(), NodeId{900});
   for (const std::string& variant : test::model_variants()) {
     const bool is_of_types = is_typed(test::options_of_variant(variant).kind);
-    const Dataset& dataset = is_of_types ? typed : test::has_edges(variant) ? with_edges : plain;
-    const std::vector<NodeId> targets = is_of_types ? test::every_target(typed) : some;
+    const Dataset dataset = test::dataset_for(variant, FeatureType::kF16, plain);
+    const std::vector<NodeId> targets = is_of_types ? test::every_target(dataset) : some;
     ExactOptions options;
     options.host_budget = std::int64_t{1} << 40;
     options.block_bytes = 200000;
