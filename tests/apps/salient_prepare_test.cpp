@@ -427,10 +427,12 @@ TEST_F(PrepareProgram, AGraphFileStandsForTheOptions) {
   expect_refused("typed --schema g/none.toml --out F", 66, "none.toml");
 }
 
-TEST_F(PrepareProgram, ATypedGraphCannotBePartitionedYet) {
+TEST_F(PrepareProgram, ATypedGraphIsPartitionedWithoutFilesOfRows) {
   write_typed_files(scratch_);
   ASSERT_EQ(run(kTyped).exit_code, 0);
-  expect_refused("partition D --parts 2", 65, "D: a typed graph, of 2 node types and 4 relations");
+  EXPECT_EQ(run("partition D --parts 2").exit_code, 0);
+  EXPECT_NE(run("describe D").out.find("parts           2 by "), std::string::npos);
+  expect_refused("partition D --parts 2 --force --write-rows", 2, "--write-rows");
   expect_refused("edges --edges pp.csv --nodes papers.csv --features-as D --out E", 65, "D: a typed graph");
 }
 
