@@ -135,8 +135,8 @@ class Temporal(programs.ProgramTest):
         self.assert_one_error(self.infer("asked", "refused", "--time", "soon", expect=2), 2, "--time", "soon")
         self.assert_one_error(self.infer("asked", "refused", "--time", 5, "--time-rule", "none", expect=2), 2,
                               "--time: the run's neighbours are of all times")
-        self.infer("asked", "ranks", "--nodes", "all", "--time", 500, ranks=2)
-        self.assertEqual(self.logits("ranks"), self.logits("middle"))
+        self.infer("asked", "asked-by-ranks", "--nodes", "all", "--time", 500, ranks=2)
+        self.assertEqual(self.logits("asked-by-ranks"), self.logits("middle"))
 
     def test_a_server_answers_as_of_the_time_of_a_request(self):
         self.train("before", "dated", "--time-rule", "lt", "--epochs", 3)
