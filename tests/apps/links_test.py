@@ -151,8 +151,6 @@ class Links(programs.ProgramTest):
         self.assert_one_error(self.train("x", "--decoder", "dot", expect=USAGE), USAGE, "--decoder")
         self.assert_one_error(self.run_here("salient-train", "--task", "link", "--dataset", "./none", expect=NO_INPUT),
                               NO_INPUT, "none is missing")
-        self.assert_one_error(self.run_here("salient-prepare", "partition", "data", "--parts", "2", expect=BAD_DATA),
-                              BAD_DATA, "typed graph")
 
 
 if __name__ == "__main__":
