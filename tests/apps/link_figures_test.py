@@ -6,16 +6,13 @@
 import csv
 import json
 import pathlib
-import random
 import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
-import ogb_links
 import programs
 from link_sets import FEATURES, NODES, USAGE, LinkTest, features_text
-from ogb_links import Array
 
 PROGRAMS, QUIET = programs.Programs(sys.argv[1], sys.argv[2:]), programs.QUIET
 SMALL = [*QUIET, "--hidden", "16", "--fanout", "4,3", "--eval-fanout", "-1,-1", "--lr", "0.01", "--dropout", "0",
@@ -96,23 +93,7 @@ class LinkFigures(LinkTest):
                               "hits_at_50 of 30 negatives is 1 for every model")
 
     def test_wikikg2_ranks_heads_and_tails(self):
-        draw, root = random.Random(3), self.work / "wikikg-v2"
-        kinds = [(0, 60, 60, 1), (1, 60, 60, 2), (2, 60, 60, 5)]
-        triples = self.triples(draw, 170, kinds)
-        known = set(triples)
-        parts = {"train": triples[:140], "valid": triples[140:155], "test": triples[155:]}
-        ogb_links.put_gzip(root / "raw/num-node-list.csv.gz", "60\n")
-        ogb_links.put_gzip(root / "raw/num-edge-list.csv.gz", "140\n")
-        splits, negatives = {}, {}
-        for split, part in parts.items():
-            splits[split] = {"relation": Array([r for r, _, _ in part], "i4"), "head": Array([h for _, h, _ in part]),
-                             "tail": Array([t for _, _, t in part])}
-            if split != "train":
-                tails = [draw.sample([v for v in range(60) if (r, h, v) not in known], 20) for r, h, _ in part]
-                heads = [draw.sample([v for v in range(60) if (r, v, t) not in known], 20) for r, _, t in part]
-                negatives[split] = (heads, tails)
-                splits[split].update(head_neg=Array(heads), tail_neg=Array(tails))
-        ogb_links.put_split(root, "time", splits, ogb_links.save_legacy)
+        parts, _, negatives = self.wikikg()
         self.prepare("wikikg-v2", "--reverse", "none")
         self.run_here("salient-train", "--dataset", "./data-wikikg-v2", "--task", "link", "--model", "none",
                       "--decoder", "distmult", "--hidden", "8", "--epochs", "6", "--threads", "1", "--progress",

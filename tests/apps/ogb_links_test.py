@@ -5,7 +5,6 @@
 """
 import json
 import pathlib
-import random
 import sys
 import unittest
 import zipfile
@@ -72,23 +71,7 @@ class OgbLinks(LinkTest):
                          (self.work / "data-citation-v2/links-test-negatives.npy").read_bytes())
 
     def test_wikikg2_is_a_knowledge_graph(self):
-        draw, root = random.Random(3), self.work / "wikikg-v2"
-        kinds = [(0, 60, 60, 1), (1, 60, 60, 2), (2, 60, 60, 5)]
-        triples = self.triples(draw, 170, kinds)
-        known = set(triples)
-        parts = {"train": triples[:140], "valid": triples[140:155], "test": triples[155:]}
-        ogb_links.put_gzip(root / "raw/num-node-list.csv.gz", "60\n")
-        ogb_links.put_gzip(root / "raw/num-edge-list.csv.gz", "140\n")
-        splits, negatives = {}, {}
-        for split, part in parts.items():
-            splits[split] = {"relation": Array([r for r, _, _ in part], "i4"), "head": Array([h for _, h, _ in part]),
-                             "tail": Array([t for _, _, t in part])}
-            if split != "train":
-                tails = [draw.sample([v for v in range(60) if (r, h, v) not in known], 20) for r, h, _ in part]
-                heads = [draw.sample([v for v in range(60) if (r, v, t) not in known], 20) for r, _, t in part]
-                negatives[split] = (heads, tails)
-                splits[split].update(head_neg=Array(heads), tail_neg=Array(tails))
-        ogb_links.put_split(root, "time", splits, ogb_links.save_legacy)
+        parts, splits, negatives = self.wikikg()
         self.prepare("wikikg-v2")
         about = json.loads((self.work / "data-wikikg-v2/dataset.json").read_text())
         self.assertEqual((about["name"], len(about["relations"])), ("ogbl-wikikg2", 6))
@@ -98,7 +81,7 @@ class OgbLinks(LinkTest):
             self.assertEqual([list(row) for row in rows], negatives["test"][at])
         self.run_here("salient-prepare", "verify", "data-wikikg-v2")
         unknown = dict(splits["test"], relation=Array([7] * len(parts["test"])))
-        ogb_links.put_split(root, "time", {"test": unknown}, ogb_links.save_legacy)
+        ogb_links.put_split(self.work / "wikikg-v2", "time", {"test": unknown}, ogb_links.save_legacy)
         self.assert_one_error(self.prepare("wikikg-v2", "--force", expect=BAD_DATA), BAD_DATA, "test.pt", "record 0",
                               "no training triple has this relation")
 

@@ -112,6 +112,27 @@ class LinkTest(programs.ProgramTest):
                 seen.append(triple)
         return seen
 
+    def wikikg(self):
+        """ogbl-wikikg2 in the legacy form. @return triples, arrays, and (heads, tails) of negatives, by split"""
+        draw, root = random.Random(3), self.work / "wikikg-v2"
+        kinds = [(0, 60, 60, 1), (1, 60, 60, 2), (2, 60, 60, 5)]
+        triples = self.triples(draw, 170, kinds)
+        known = set(triples)
+        parts = {"train": triples[:140], "valid": triples[140:155], "test": triples[155:]}
+        ogb_links.put_gzip(root / "raw/num-node-list.csv.gz", "60\n")
+        ogb_links.put_gzip(root / "raw/num-edge-list.csv.gz", "140\n")
+        splits, negatives = {}, {}
+        for split, part in parts.items():
+            splits[split] = {"relation": Array([r for r, _, _ in part], "i4"), "head": Array([h for _, h, _ in part]),
+                             "tail": Array([t for _, _, t in part])}
+            if split != "train":
+                tails = [draw.sample([v for v in range(60) if (r, h, v) not in known], 20) for r, h, _ in part]
+                heads = [draw.sample([v for v in range(60) if (r, v, t) not in known], 20) for r, _, t in part]
+                negatives[split] = (heads, tails)
+                splits[split].update(head_neg=Array(heads), tail_neg=Array(tails))
+        ogb_links.put_split(root, "time", splits, ogb_links.save_legacy)
+        return parts, splits, negatives
+
     def biokg(self):
         """@return relations with their types and what they add, counts of types, and triples, the last 8 of the test"""
         draw, root = random.Random(4), self.work / "biokg"
