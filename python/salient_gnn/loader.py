@@ -155,7 +155,7 @@ class NeighborLoader:
         placement = Placement(self.dataset, self.device, features, sampler, cache_bytes, self._obstacles())
         with self.dataset._placing:
             options = self._options(rule)
-            cache = placement.plan(self._core, options, {**self._probed(asked.seeds, batch_size), "seed": seed})
+            cache = placement.plan(self._core, options, lambda: {**self._probed(asked.seeds, batch_size), "seed": seed})
             self.features_on, self.sampler_on = placement.features, placement.sampler
             resident = self.dataset.features_on(self.device) if self.features_on == "device" else None
             self._stream = self._make_stream(options)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 FEATURES = ("auto", "host", "cached", "device")
 SAMPLERS = ("auto", "host", "device")
+Order = Callable[[], dict[str, Any]]  # the seeds, batch_size and seed of a loader
 _ROWS_AT_A_TIME = 1 << 20  # of a cache, on their way to the GPU
 
 
@@ -54,17 +56,17 @@ class Placement:
     cache_bytes: int
     obstacles: dict[str, str]  #: "features", "cache", "sampler": why none is on the device; "" = nothing
 
-    def plan(self, core: _core.Dataset, options: _core.StreamOptions, order: dict[str, Any]) -> Cache | None:
-        """Decides, and tells the options. `order` has the seeds, batch_size and seed of the loader. A cache is filled,
-        where there is none of the data set on this device yet. @raises ValueError for a place that cannot be"""
+    def plan(self, core: _core.Dataset, options: _core.StreamOptions, order: Order) -> Cache | None:
+        """Decides, and tells the options. A cache is filled, where there is none of the data set on this device yet.
+        @param order  called where something is chosen by what the loader samples @raises ValueError for a place that
+        cannot be"""
         self._refuse()
-        request = self._request(order)
-        self.features, self.sampler, cached_rows = self._decide(core, options, request)
+        self.features, self.sampler, cached_rows = self._decide(core, options, order)
         if self.features == "device":
             options.leave_features_on_device()
         if self.features != "cached":
             return None
-        cache = self._cache(core, options, request, cached_rows)
+        cache = self._cache(core, options, order, cached_rows)
         options.leave_cached(cache.nodes)
         return cache
 
@@ -76,11 +78,12 @@ class Placement:
                 raise ValueError(f"{what}: {wanted!r} is not possible, {obstacle}")
 
     def _decide(
-        self, core: _core.Dataset, options: _core.StreamOptions, request: _core.PlacementRequest
+        self, core: _core.Dataset, options: _core.StreamOptions, order: Order
     ) -> tuple[str, str, int]:
         """(features, sampler, rows of a cache)"""
         if self.device.type != "cuda":
             return "host", "host", 0
+        request = self._request(order())
         free = torch.cuda.mem_get_info(self.device)[0]
         request.reserved_bytes = free // 2
         request.free_bytes += free
@@ -114,11 +117,10 @@ class Placement:
         request.free_bytes, request.cache_bytes = in_use, self.cache_bytes
         return request
 
-    def _cache(self, core: _core.Dataset, options: _core.StreamOptions, request: _core.PlacementRequest,
-               count: int) -> Cache:  # fmt: skip
+    def _cache(self, core: _core.Dataset, options: _core.StreamOptions, order: Order, count: int) -> Cache:
         key = ("cache", self.device)
         if key not in self.dataset._on_device:
-            nodes = _core.choose_cached_nodes(core, options, request, count)
+            nodes = _core.choose_cached_nodes(core, options, self._request(order()), count)
             ids = torch.from_dlpack(nodes.ids).long() & 0xFFFFFFFF
             stored = bits_of(self.dataset.x)
             rows = torch.empty((len(ids), stored.shape[1]), dtype=stored.dtype, device=self.device)
