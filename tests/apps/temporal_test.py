@@ -16,6 +16,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
 import programs
 from serving import Server
+from store_runs import StoreRuns
 
 PROGRAMS, QUIET = programs.Programs(sys.argv[1], sys.argv[2:]), programs.QUIET
 NODES, HINTS = 800, 40
@@ -24,7 +25,9 @@ TRAIN = [*QUIET, "--hidden", 16, "--fanout", "8,4", "--eval-fanout", "8,8", "--l
          "--epochs", 6, "--metric", "accuracy"]
 
 
-class Temporal(programs.ProgramTest):
+class Temporal(StoreRuns):
+    PROGRAMS, TRAIN = PROGRAMS, TRAIN
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -58,21 +61,6 @@ class Temporal(programs.ProgramTest):
     def prepare(cls, name, *options):
         PROGRAMS.run("salient-prepare", "edges", "--edges", cls.work / "edges.csv", "--nodes", cls.work / "nodes.csv",
                      "--out", cls.work / name, *options, expect=0)
-
-    def train(self, data, run, *options, expect=0, **how):
-        return PROGRAMS.run("salient-train", "--dataset", self.work / data, "--out", self.work / run, *TRAIN, *options,
-                            expect=expect, **how)
-
-    def infer(self, run, name, *options, expect=0, **how):
-        return PROGRAMS.run("salient-infer", "--run", self.work / run, "--out", self.work / name, *QUIET, *options,
-                            expect=expect, **how)
-
-    def accuracy(self, run):
-        result = json.loads((self.work / run / "run.json").read_text())["result"]
-        return result["test_accuracy"]
-
-    def losses(self, run):
-        return [row["loss"] for row in self.metrics(run)]
 
     def logits(self, name):
         return (self.work / name / "logits.npy").read_bytes()
