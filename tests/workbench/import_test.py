@@ -6,6 +6,7 @@ judge kernels. The problems are of this test, made in the forms of those suites.
 """
 import json
 import pathlib
+import resource
 import shutil
 import sys
 import tempfile
@@ -53,6 +54,7 @@ MODULES = {
                           "torch.randn(12, 7), torch.randint(0, 7, (12,))", inputs="x, y"),
     "6_norm.py": module("return self.norm(x)", "torch.rand(4, 8, 6)",
                         state="        self.norm = torch.nn.BatchNorm1d(8)\n"),
+    "7_wide.py": module("return torch.relu(x)", "torch.rand(3, 2**28)"),
     "dropout.py": module("return torch.nn.functional.dropout(x)", "torch.rand(9)"),
     "state.py": module("return x + self.table", "torch.rand(9)",
                        state="        self.register_buffer('table', torch.rand(9))\n"),
@@ -133,11 +135,17 @@ class Import(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
+    def test_inputs_of_floats_are_not_computed(self):
+        self.put("theirs/wide.py", MODULES["7_wide.py"])
+        self.run_it("import", "kernelbench", "theirs", "--out", "cases")
+        self.assertIn("buffer x0 f32 in 805306368\n", (self.work / "cases/wide.case").read_text())
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 2 * 2**20, "KiB; the inputs are 3 GiB")
+
     def test_modules_with_get_inputs(self):
         for name, text in MODULES.items():
             self.put(f"theirs/{name}", text)
         done = self.run_it("import", "kernelbench", "theirs", "--out", "cases")
-        self.assertIn(f"imported 6 of {len(MODULES)}", done.stdout)
+        self.assertIn(f"imported 7 of {len(MODULES)}", done.stdout)
         for name, reason in REASONS.items():
             self.assertRegex(done.stdout, rf"theirs/{name}: not imported, .*{reason}")
         text = (self.work / "cases/p1_layer.case").read_text()

@@ -17,6 +17,8 @@ import sys
 try:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
+
+    from imported_reference import inputs_on_meta
 except ImportError:
     sys.exit("import_problem.py: this Python has no torch; name one that has, by the option python")
 
@@ -91,14 +93,27 @@ def case_text(name, source, task, buffers, dims, shapes, has_product, flops):
 # KernelBench
 
 
+def inputs_of(module):
+    """get_inputs(), where all tensors are of floats without their numbers: a case does not need them, and they may have
+    gigabytes. Of others the numbers say where indices point to."""
+    inputs = inputs_on_meta(module)
+    tensors = [one for one in inputs or () if isinstance(one, torch.Tensor)]
+    unknown = next((one for one in tensors if one.dtype not in TYPES), None)
+    if unknown is not None:
+        raise Reason(f"an input is of {str(unknown.dtype).replace('torch.', '')}")
+    if inputs is not None and all(one.is_floating_point() for one in tensors):
+        return inputs
+    torch.manual_seed(42)
+    with torch.device("cpu"):
+        return module.get_inputs()
+
+
 def import_module(path, out):
     module = load(path)
     for needed in ("Model", "get_inputs", "get_init_inputs"):
         if not hasattr(module, needed):
             raise Reason(f"it has no {needed}")
-    torch.manual_seed(42)
-    with torch.device("cpu"):
-        inputs = module.get_inputs()
+    inputs = inputs_of(module)
     init_inputs = module.get_init_inputs()
     if isinstance(init_inputs, dict):
         raise Reason("its initial inputs are no list")
@@ -111,7 +126,7 @@ def import_module(path, out):
     weights = [(identifier(f"w_{name}"), name, one) for name, one in model.named_parameters()]
     total = sum(one.numel() * one.element_size() for _, one in tensors) + sum(4 * one.numel() for _, _, one in weights)
     if total > MOST_BYTES:
-        raise Reason(f"its inputs have {total / 2**30:.0f} GiB, a case has 16 at most")
+        raise Reason(f"its inputs have {total / 2**30:.1f} GiB, a case has 16 at most")
     on_meta = [one.to("meta") if isinstance(one, torch.Tensor) else one for one in inputs]
     versions = [one._version for one in on_meta if isinstance(one, torch.Tensor)]
     with torch.no_grad(), Watch() as watch:
@@ -128,7 +143,7 @@ def import_module(path, out):
     places = result_places(results, on_meta, buffers)
     size = sum(int(one.count) * WIDTH[one.type] for one in buffers)
     if size > MOST_BYTES:
-        raise Reason(f"it has {size / 2**30:.0f} GiB, a case has 16 at most")
+        raise Reason(f"its buffers have {size / 2**30:.1f} GiB, a case has 16 at most")
     name = identifier(path.stem)
     task = [f"What Model.forward of {path.name} computes, of its shapes alone:",
             *(f"{one.name}: {list(tensor.shape)}" for one, tensor in
