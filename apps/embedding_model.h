@@ -1,41 +1,31 @@
-// apps/embedding_model.h - an embedding model of a knowledge graph with its data set: what scores links by names.
+// apps/embedding_model.h - an embedding model of a knowledge graph with its data set.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "apps/link_command.h"
+#include "apps/triple_model.h"
 #include "engine/links/embeddings.h"
-#include "engine/rank/known_links.h"
-#include "store/dataset.h"
 
 namespace salient {
 
-/// The best checkpoint of a run.
-class EmbeddingModel {
+class EmbeddingModel final : public TripleModel {
  public:
-  /// @param said  another data set than the run's, if it names one
-  /// @throws Error{kNoInput}, Error{kBadData} for a run or data set that is missing, damaged or of another one
+  /// As open_triple_model(). @param trained  the run's options
   EmbeddingModel(const std::filesystem::path& run, const DataOptions& said, const LinkRunOptions& trained);
 
-  const Dataset& dataset() const { return dataset_; }
-  std::int64_t width() const { return embeddings_.shape.node_width(); }
-
-  /// None for a name that no relation has, or a reverse.
-  std::optional<std::uint16_t> relation_named(std::string_view name) const;
-
-  /// The rows of queries, [nodes, width].
-  std::vector<float> query_rows(LinkSide side, std::uint16_t relation, std::span<const NodeId> nodes) const;
-
-  /// As LinkScores. @param queries  of query_rows()    Runs on the caller's oneTBB arena.
-  void score(std::span<const float> queries, std::int64_t first, std::int64_t count, float* out) const;
+  std::string model() const override { return "none"; }
+  std::string decoder() const override { return name_of(embeddings_.shape.decoder); }
+  RankBlocks blocks() const override { return rank_blocks(kDefaultRankBytes, embeddings_.shape.node_width()); }
+  std::vector<float> scores_of(std::span<const AskedTriple> triples) override;
+  void scores(const AskedNodes& asked, std::int64_t first, std::int64_t count, float* out) override;
 
  private:
-  const Dataset dataset_;
   const Embeddings embeddings_;
   const std::vector<std::optional<std::uint32_t>> reverses_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -10,17 +11,17 @@
 #include <vector>
 
 #include "apps/best_links.h"
-#include "apps/embedding_model.h"
 #include "apps/infer_command.h"
 #include "apps/selected_nodes.h"
+#include "apps/triple_classification.h"
+#include "apps/triple_model.h"
 #include "core/arena_of.h"
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/replace_text_file.h"
 #include "core/number_text.h"
 #include "core/version.h"
-#include "prepare/importers/triple_file.h"
-#include "store/node_lookup.h"
+#include "store/node_ids.h"
 
 namespace salient {
 namespace {
@@ -29,8 +30,9 @@ namespace fs = std::filesystem;
 
 /// Options that a run of embeddings has a use for.
 constexpr std::string_view kOfEmbeddings[] = {
-    "run",     "nodes",     "nodes-by", "id-column", "links", "relation",     "side",     "top-k",     "out",  "force",
-    "dataset", "data-root", "threads",  "device",    "comm",  "comm-timeout", "progress", "log-level", "color"};
+    "run",  "nodes",           "nodes-by",       "id-column", "links",   "relation",  "side",    "top-k",
+    "out",  "valid-negatives", "test-negatives", "force",     "dataset", "data-root", "threads", "device",
+    "comm", "comm-timeout",    "progress",       "log-level", "color"};
 
 std::map<std::string, std::string> values_of(const InferOptions& options) {
   std::map<std::string, std::string> values;
@@ -40,36 +42,32 @@ std::map<std::string, std::string> values_of(const InferOptions& options) {
   return values;
 }
 
+constexpr std::size_t kTriplesAtATime = std::size_t{1} << 16;
+
 /// @return  how many
-std::uint64_t write_triple_scores(const EmbeddingModel& model, const std::string& file, const fs::path& folder) {
-  const NodeLookup lookup(model.dataset());
-  const NodeIds& ids = lookup.ids();
+std::uint64_t write_triple_scores(TripleModel& model, const std::string& file, const fs::path& folder) {
+  const NodeIds ids = NodeIds::of(model.dataset());
   std::string table = "source,relation,destination,score\n";
-  const std::uint64_t count = read_triples(file, std::nullopt, [&](const Triple& triple) {
-    const auto node = [&](std::string_view name) {
-      const std::optional<NodeId> found = lookup.find(name, NodesBy::kId);
-      if (!found)
-        fail(ErrorKind::kBadData, file + ": line " + std::to_string(triple.line) + ": '" + std::string(name) +
-                                      "': " + lookup.rule_of(name, NodesBy::kId));
-      return *found;
-    };
-    const std::optional<std::uint16_t> relation = model.relation_named(triple.relation);
-    if (!relation)
-      fail(ErrorKind::kBadData, file + ": line " + std::to_string(triple.line) + ": " + model.dataset().name +
-                                    " has no relation '" + std::string(triple.relation) + "'");
-    const NodePair link{node(triple.head), node(triple.tail)};
-    float score = 0;
-    model.score(model.query_rows(LinkSide::kTail, *relation, std::span(&link.source, 1)), link.destination, 1, &score);
-    table.append(link_text(ids, link, std::string(triple.relation)) + "," +
-                 printed("%.9g", static_cast<double>(score)) + "\n");
+  std::vector<AskedTriple> block;
+  const auto write_block = [&] {
+    const std::vector<float> scores = model.scores_of(block);
+    for (std::size_t i = 0; i < block.size(); ++i)
+      table.append(link_text(ids, block[i].link, model.dataset().types.relations[block[i].relation].name) + "," +
+                   printed("%.9g", static_cast<double>(scores[i])) + "\n");
+    block.clear();
+  };
+  const std::uint64_t count = read_asked_triples(model, file, [&](const AskedTriple& triple, std::uint64_t) {
+    block.push_back(triple);
+    if (block.size() == kTriplesAtATime) write_block();
   });
+  write_block();
   replace_text_file(folder / "scores.csv", table);
   log_result("scored " + std::to_string(count) + " triples");
   return count;
 }
 
 /// @return  of how many nodes
-std::uint64_t write_best_triples(const EmbeddingModel& model, const InferOptions& said, const fs::path& folder) {
+std::uint64_t write_best_triples(TripleModel& model, const InferOptions& said, const fs::path& folder) {
   if (said.relation.empty()) fail(ErrorKind::kUsage, "--relation: is needed, of the links that --nodes are asked for");
   const std::optional<std::uint16_t> relation = model.relation_named(said.relation);
   if (!relation)
@@ -81,10 +79,10 @@ std::uint64_t write_best_triples(const EmbeddingModel& model, const InferOptions
                          .side = said.side,
                          .relation = *relation,
                          .k = static_cast<std::size_t>(said.results.top_k),
-                         .blocks = rank_blocks(kDefaultRankBytes, model.width())};
+                         .blocks = model.blocks()};
   write_best_links(folder, wanted,
                    [&](std::span<const NodeId> some, std::int64_t first, std::int64_t count, float* out) {
-                     model.score(model.query_rows(said.side, *relation, some), first, count, out);
+                     model.scores({said.side, *relation, some}, first, count, out);
                    });
   return nodes.size();
 }
@@ -95,33 +93,42 @@ void require_options_of_embeddings(const InferOptions& said) {
   const std::map<std::string, std::string> none = values_of({});
   for (const auto& [name, value] : values_of(said))
     if (value != none.at(name) && std::ranges::find(kOfEmbeddings, name) == std::ranges::end(kOfEmbeddings))
-      fail(ErrorKind::kUsage, "--" + name + ": of runs with an encoder; this one has a learned row for each entity");
+      fail(ErrorKind::kUsage, "--" + name + ": of runs with an encoder of nodes; this one is of triples alone");
   if (said.machine.device == DeviceKind::kCuda)
-    fail(ErrorKind::kUsage, "--device: cpu with a run of embeddings, which are scored there");
+    fail(ErrorKind::kUsage, "--device: cpu with a run of triples, which are scored there");
+  if (said.negatives.are_there() && (said.negatives.valid.empty() || said.negatives.test.empty()))
+    fail(ErrorKind::kUsage, "--valid-negatives, --test-negatives: both are needed, thresholds are those of validation");
+  if (said.negatives.are_there()) return;
   if (said.links.empty() && said.nodes.what == NodeSelection().what) fail(ErrorKind::kUsage, kLinksOrNodes);
 }
 
-std::string write_embedding_results(const InferOptions& said, const LinkRunOptions& trained, const char* program,
-                                    const fs::path& folder) {
-  const EmbeddingModel model(said.run, said.data, trained);
+std::string write_embedding_results(const InferOptions& said, const char* program, const fs::path& folder) {
+  const std::unique_ptr<TripleModel> opened = open_triple_model(said.run, said.data);
+  TripleModel& model = *opened;
   nlohmann::ordered_json json = {{"program", std::string(program) + " " + kVersion},
                                  {"run", said.run},
                                  {"checkpoint", "best"},
-                                 {"model", name_of(trained.model)},
-                                 {"decoder", name_of(trained.link.decoder)},
-                                 {"dataset",
-                                  {{"name", model.dataset().name},
-                                   {"source", model.dataset().source_kind},
-                                   {"fingerprint", model.dataset().fingerprint}}}};
+                                 {"model", model.model()}};
+  if (!model.decoder().empty()) json["decoder"] = model.decoder();
+  json["dataset"] = {{"name", model.dataset().name},
+                     {"source", model.dataset().source_kind},
+                     {"fingerprint", model.dataset().fingerprint}};
   arena_of(said.machine.threads).execute([&] {
-    if (said.links.empty())
+    if (said.negatives.are_there()) {
+      const TripleAccuracies accuracies = write_triple_accuracies(model, said.negatives, folder);
+      json["negatives"] = {{"valid", said.negatives.valid},
+                           {"test", said.negatives.test},
+                           {"valid_accuracy", accuracies.valid},
+                           {"test_accuracy", accuracies.test}};
+    } else if (said.links.empty()) {
       json["nodes"] = {{"selected", said.nodes.what},
                        {"relation", said.relation},
                        {"side", name_of(said.side)},
                        {"top_k", said.results.top_k},
                        {"count", write_best_triples(model, said, folder)}};
-    else
+    } else {
       json["links"] = {{"file", said.links}, {"count", write_triple_scores(model, said.links, folder)}};
+    }
   });
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";  // paths are bytes
 }

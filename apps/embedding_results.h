@@ -1,11 +1,10 @@
-// apps/embedding_results.h - what salient-infer says by an embedding model of a knowledge graph.
+// apps/embedding_results.h - what salient-infer says by a model of a knowledge graph: embeddings, or paths.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
 #include "apps/infer_options.h"
-#include "apps/link_command.h"
 
 namespace salient {
 
@@ -18,13 +17,13 @@ inline constexpr char kLinksOrNodes[] =
 void require_options_of_embeddings(const InferOptions& said);
 
 /// Writes into `folder` scores.csv of the triples of --links: source, relation, destination by their names, score; or
-/// best.csv of --nodes, as write_best_links() does. On --threads.
+/// best.csv of --nodes, as write_best_links() does; or accuracy.csv of --valid-negatives and --test-negatives. On
+/// --threads.
 ///
 /// Scores are those of docs/LINKS.md, by the best checkpoint, and do not depend on threads.
 /// @return  inference.json: how the files were made
 /// @throws Error{kUsage} for a relation that is not there, or is a reverse; Error{kNoInput}; Error{kBadData} naming
 ///         file, line and rule for a triple of an unknown entity or relation
-std::string write_embedding_results(const InferOptions& said, const LinkRunOptions& trained, const char* program,
-                                    const std::filesystem::path& folder);
+std::string write_embedding_results(const InferOptions& said, const char* program, const std::filesystem::path& folder);
 
 }  // namespace salient

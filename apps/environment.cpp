@@ -10,6 +10,7 @@
 #include "apps/infer_command.h"
 #include "apps/link_command.h"
 #include "apps/options/options.h"
+#include "apps/path_command.h"
 #include "apps/serve/serve_options.h"
 #include "apps/train_command.h"
 
@@ -23,6 +24,7 @@ std::vector<std::string> known_variables() {
   };
   visit_fields(static_cast<const TrainOptions&>(TrainOptions{}), add);
   visit_fields(static_cast<const LinkRunOptions&>(LinkRunOptions{}), add);
+  visit_fields(static_cast<const PathRunOptions&>(PathRunOptions{}), add);
   visit_fields(static_cast<const InferOptions&>(InferOptions{}), add);
   visit_fields(static_cast<const serve::ServeOptions&>(serve::ServeOptions{}), add);
   return known;

@@ -73,6 +73,10 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
               "links", "instead of --nodes and --new-nodes");
   check_field(found, options.links.empty() || options.results.top_k == ResultOptions().top_k, "top-k",
               "not with --links, which are scored as they are");
+  check_field(found,
+              !options.negatives.are_there() || (options.links.empty() && options.relation.empty() &&
+                                                 nodes.what == NodeSelection().what && options.added.nodes.empty()),
+              "valid-negatives", "instead of --links, --nodes, --new-nodes and --relation");
   check_field(found, options.links.empty() || options.relation.empty(), "relation",
               "not with --links, whose triples name theirs");
   check_field(found, options.links.empty() || options.side == InferOptions().side, "side", "not with --links");

@@ -27,6 +27,9 @@ void visit_asked(Self& self, Visit&& field) {
   field("links", self.links,
         "of a run of --task link, instead of --nodes: pairs of ids in text, as salient-prepare edges takes edges; of a "
         "knowledge graph triples, as salient-prepare triples takes them");
+  field("valid-negatives", self.negatives.valid,
+        "instead: a file of triples that are no links; with --test-negatives, accuracy of telling links from them");
+  field("test-negatives", self.negatives.test, "likewise, of the test");
   field("relation", self.relation, "of the likeliest links of --nodes in a knowledge graph, by its name");
   field("side", self.side, "of links: which end is to be found for each of --nodes, tails or heads");
 }

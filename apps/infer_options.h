@@ -76,11 +76,20 @@ struct AddedNodes {
   bool operator==(const AddedNodes&) const = default;
 };
 
+/// Triples that are no links, of a knowledge graph.
+struct NegativeFiles {
+  std::string valid{}, test{};
+
+  bool are_there() const { return !valid.empty() || !test.empty(); }
+  bool operator==(const NegativeFiles&) const = default;
+};
+
 struct InferOptions {
   std::string run{};                ///< directory of a run of salient-train
   std::string checkpoint = "best";  ///< or "latest", "epoch-NNNN"
   NodeSelection nodes{};
   std::string links{};                    ///< instead: a file of links by ids, which a run of links scores
+  NegativeFiles negatives{};              ///< instead: what the data set's triples are told from
   std::string relation{};                 ///< of the nodes' likeliest links, in a knowledge graph
   LinkSide side = LinkSide::kTail;        ///< which end of these is to be found
   AddedNodes added{};                     ///< instead of nodes of the data set; their id column is that of `nodes`

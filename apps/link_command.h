@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -88,9 +89,10 @@ void visit_fields(Self& self, Visit&& field) {
 }
 
 /// Whether a command line, its environment, its --config file or the run that it resumes say --task link, or leave the
-/// task open for a data set with links, and no model, or leave that open for links of relations. Throws
-/// nothing: what is wrong is said when the line is read.
-bool is_link_command(std::span<const char* const> args, const std::function<const char*(const char*)>& look_up);
+/// task open for a data set with links, and this model, "none" or one of paths; no model is "none" for links of
+/// relations. Throws nothing: what is wrong is said when the line is read.
+bool is_link_command(std::span<const char* const> args, const std::function<const char*(const char*)>& look_up,
+                     std::string_view model = "none");
 
 /// Merges, the strongest last: defaults < configuration of the run that --resume names < --config file < SALIENT_* <
 /// command line. @throws as read_train_command()

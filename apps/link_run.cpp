@@ -1,10 +1,12 @@
-// apps/link_run.cpp - run_link_command(): a data set with links, a run directory, a result.
+// apps/link_run.cpp - run_link_command() and run_path_command(): a data set with links, a run directory, a result.
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <sstream>
 
 #include "apps/link_command.h"
 #include "apps/missing_dataset.h"
+#include "apps/path_command.h"
 #include "apps/versions.h"
 #include "core/console/log.h"
 #include "core/files/replace_text_file.h"
@@ -12,6 +14,7 @@
 #include "core/host/machine.h"
 #include "core/version.h"
 #include "engine/links/link_trainer.h"
+#include "engine/paths/path_trainer.h"
 #include "engine/report/report_page.h"
 #include "engine/report/run_directory.h"
 #include "store/dataset_name.h"
@@ -54,7 +57,8 @@ RunDescription description_of(const Dataset& dataset, const LinkOptions& options
 }
 
 /// The configuration as it is read from any working directory.
-void write_link_config(const fs::path& directory, LinkRunOptions said) {
+template <class Options>
+void write_link_config(const fs::path& directory, Options said) {
   said.output.directory = said.output.resume = "";
   said.data.dataset = whole_path(said.data.dataset);
   said.data.root = fs::absolute(said.data.root).string();
@@ -79,8 +83,13 @@ void print_result(const LinkResult& result, const fs::path& directory) {
   log_result("run directory " + directory.string());
 }
 
+/// What a model does in a run directory, after_epoch() behind each epoch.
+using Training = std::function<LinkResult(const Dataset& dataset, const fs::path& directory,
+                                          const std::function<void()>& after_epoch)>;
+
 /// Trains, and keeps run.json true whatever happens.
-LinkResult train_in(const fs::path& directory, const Dataset& dataset, const LinkOptions& options) {
+LinkResult train_in(const fs::path& directory, const Dataset& dataset, const LinkOptions& options,
+                    const Training& train) {
   RunDescription about = description_of(dataset, options);
   const auto write_status = [&](const std::string& status) {
     write_run_json(directory, about, status);
@@ -88,7 +97,7 @@ LinkResult train_in(const fs::path& directory, const Dataset& dataset, const Lin
   };
   write_status("running");
   try {
-    const LinkResult result = train_links(dataset, options, directory, [&] { refresh_report(directory); });
+    const LinkResult result = train(dataset, directory, [&] { refresh_report(directory); });
     if (result.best_epoch > 0) about.result["best_epoch"] = result.best_epoch;
     const auto add = [&](const std::string& set, const Figures& figures) {
       figures.for_each([&](const std::string& name, Metric, double value) { about.result[set + name] = value; });
@@ -109,10 +118,10 @@ LinkResult train_in(const fs::path& directory, const Dataset& dataset, const Lin
   }
 }
 
-}  // namespace
-
-int run_link_command(const LinkCommand& command, const Launch& launch, Communicator&) {
-  const LinkRunOptions& said = command.options;
+/// @param model  in the name of a run directory
+template <class Command>
+int run_command(const Command& command, const Launch& launch, const std::string& model, const Training& train) {
+  const auto& said = command.options;
   if (launch.size > 1)
     fail_on_all_ranks(launch, ErrorKind::kUsage, "--ranks: 1 with --task link, whose rows are on one rank");
   if (command.actions.print_config) {
@@ -123,17 +132,35 @@ int run_link_command(const LinkCommand& command, const Launch& launch, Communica
   const bool is_resumed = !said.output.resume.empty();
   const fs::path wanted = is_resumed ? said.output.resume : said.output.directory;
   install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
-  const fs::path directory = make_run_directory(wanted, dataset.name + "-" + name_of(said.link.decoder), is_resumed);
+  const fs::path directory = make_run_directory(wanted, dataset.name + "-" + model, is_resumed);
   const RunLock lock(directory);
   write_link_config(directory, said);
   log_to_file((directory / "log.txt").string());
-  const LinkResult result = train_in(directory, dataset, said.link);
+  const LinkResult result = train_in(directory, dataset, said.link, train);
   if (result.interrupted_by != 0) {
     log_warning("interrupted; continue with salient-train --resume " + directory.string());
     return 128 + result.interrupted_by;
   }
   print_result(result, directory);
   return 0;
+}
+
+}  // namespace
+
+int run_link_command(const LinkCommand& command, const Launch& launch, Communicator&) {
+  const LinkOptions& link = command.options.link;
+  return run_command(command, launch, name_of(link.decoder),
+                     [&](const Dataset& dataset, const fs::path& directory, const std::function<void()>& after_epoch) {
+                       return train_links(dataset, link, directory, after_epoch);
+                     });
+}
+
+int run_path_command(const PathCommand& command, const Launch& launch, Communicator&) {
+  const PathRunOptions& said = command.options;
+  return run_command(command, launch, name_of(said.model),
+                     [&](const Dataset& dataset, const fs::path& directory, const std::function<void()>& after_epoch) {
+                       return train_paths(dataset, said.link, said.paths, directory, after_epoch);
+                     });
 }
 
 }  // namespace salient

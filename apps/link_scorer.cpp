@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/embedding_model.h"
-#include "apps/link_command.h"
 #include "apps/run_config.h"
+#include "apps/triple_model.h"
 #include "core/arena_of.h"
 #include "core/console/log.h"
 #include "core/error.h"
@@ -59,43 +58,42 @@ class EncoderScorer final : public LinkScorer {
   std::vector<std::int64_t> pairs_{};
 };
 
-class EmbeddingScorer final : public LinkScorer {
+class TripleScorer final : public LinkScorer {
  public:
-  EmbeddingScorer(const std::string& run, const PredictorOptions& options, const LinkRunOptions& trained)
-      : model_(run, DataOptions{.dataset = options.dataset, .root = options.data_root}, trained),
-        decoder_(name_of(trained.link.decoder)) {}
+  TripleScorer(const std::string& run, const PredictorOptions& options)
+      : model_(open_triple_model(run, DataOptions{.dataset = options.dataset, .root = options.data_root})) {}
 
-  const Dataset& dataset() const override { return model_.dataset(); }
-  PredictorFacts facts() const override { return {.model = "none", .checkpoint = "best", .precision = "fp32"}; }
-  std::string decoder() const override { return decoder_; }
-  std::optional<std::uint16_t> relation_named(std::string_view name) const override {
-    return model_.relation_named(name);
+  const Dataset& dataset() const override { return model_->dataset(); }
+  PredictorFacts facts() const override {
+    return {.model = model_->model(), .checkpoint = "best", .precision = "fp32"};
   }
-  RankBlocks blocks() const override { return rank_blocks(kDefaultRankBytes, model_.width()); }
+  std::string decoder() const override { return model_->decoder(); }
+  std::optional<std::uint16_t> relation_named(std::string_view name) const override {
+    return model_->relation_named(name);
+  }
+  RankBlocks blocks() const override { return model_->blocks(); }
 
   float score(std::uint16_t relation, const NodePair& link) override {
-    float score = 0;
-    model_.score(model_.query_rows(LinkSide::kTail, relation, std::span(&link.source, 1)), link.destination, 1, &score);
-    return score;
+    const AskedTriple triple{link, relation};
+    return model_->scores_of(std::span(&triple, 1))[0];
   }
 
   void scores(const BestLinks& wanted, std::span<const NodeId> nodes, std::int64_t first, std::int64_t count,
               float* out) override {
-    model_.score(model_.query_rows(wanted.side, wanted.relation, nodes), first, count, out);
+    model_->scores({wanted.side, wanted.relation, nodes}, first, count, out);
   }
 
  private:
-  EmbeddingModel model_;
-  std::string decoder_;
+  const std::unique_ptr<TripleModel> model_;
 };
 
 }  // namespace
 
 std::unique_ptr<LinkScorer> open_link_scorer(const std::string& run, const PredictorOptions& options) {
-  if (const std::optional<LinkRunOptions> trained = embedding_options_of(run)) {
+  if (is_run_of_triples(run)) {
     if (options.checkpoint != PredictorOptions().checkpoint || !options.fanouts.empty() || options.step)
       fail(ErrorKind::kUsage, run + ": a run of embeddings has its best rows alone, no fanouts and no steps");
-    return std::make_unique<EmbeddingScorer>(run, options, *trained);
+    return std::make_unique<TripleScorer>(run, options);
   }
   const TrainOptions trained = read_run_options(*make_self_communicator(), run);
   if (!predicts_links(trained)) return nullptr;

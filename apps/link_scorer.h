@@ -38,7 +38,7 @@ class LinkScorer {
 };
 
 /// Of whichever model the run has; null for a run that predicts nodes.
-/// @throws as Predictor and EmbeddingModel
+/// @throws as Predictor and open_triple_model()
 /// Cost: of a run with an encoder, predicts all nodes once
 std::unique_ptr<LinkScorer> open_link_scorer(const std::string& run, const PredictorOptions& options);
 

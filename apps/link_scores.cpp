@@ -48,6 +48,8 @@ LinkDecoder decoder_of(InferRun& run) {
 
 void require_asked_of(const InferRun& run) {
   const InferOptions& said = run.options;
+  if (said.negatives.are_there())
+    fail(ErrorKind::kUsage, "--valid-negatives, --test-negatives: of runs that learn triples of a knowledge graph");
   const bool asks_links = !said.links.empty() || !said.relation.empty() || said.side != InferOptions().side;
   if (!predicts_links(run.trained_with)) {
     if (asks_links)

@@ -25,6 +25,7 @@
 #include "apps/selected_nodes.h"
 #include "apps/session.h"
 #include "apps/trained_on.h"
+#include "apps/triple_model.h"
 #include "core/console/leftovers.h"
 #include "core/console/log.h"
 #include "core/error.h"
@@ -278,15 +279,15 @@ int write_links(InferRun& run, const std::filesystem::path& folder, StagedDirect
   return 0;
 }
 
-/// By an embedding model of a knowledge graph, on one rank. @return the exit code
-int infer_by_embeddings(const InferOptions& said, const LinkRunOptions& trained, const Launch& launch) {
+/// By a model of a knowledge graph, on one rank. @return the exit code
+int infer_by_triples(const InferOptions& said, const Launch& launch) {
   set_terminal(said.console, launch);
   require_options_of_embeddings(said);
   install_interrupt_handlers();
   const std::filesystem::path folder = output_folder(said);
   warn_of_leftovers(folder);
   StagedDirectory staged(folder, said.results.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
-  const std::string report = write_embedding_results(said, trained, kProgram, staged.path());
+  const std::string report = write_embedding_results(said, kProgram, staged.path());
   (void)write_text_file(staged.path() / kReport, report);
   staged.publish();
   log_result("results in " + folder.string());
@@ -302,8 +303,7 @@ int infer(const InferCommand& command, const Launch& launch, Communicator& contr
   if (launch.rank == 0)
     for (const std::string& line : variables_left_out<InferOptions>(in_environment)) log_info(line);
   require_equal_programs(control, kProgram, common_configuration(said, kOwnToAHost));
-  if (const auto trained = launch.size == 1 ? embedding_options_of(said.run) : std::nullopt)
-    return infer_by_embeddings(said, *trained, launch);
+  if (launch.size == 1 && is_run_of_triples(said.run)) return infer_by_triples(said, launch);
   InferRun run = set_up(said, launch, control);
   together(*run.session.comm, [&] { require_asked_of(run); });
   std::filesystem::path folder;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "apps/link_command.h"
 #include "apps/older_runs.h"
 #include "apps/open_named_dataset.h"
+#include "apps/path_command.h"
 #include "apps/program.h"
 #include "apps/rank_table.h"
 #include "apps/resumed_options.h"
@@ -58,6 +60,11 @@ constexpr const char* kHelp =
 constexpr const char* kLinkHelp =
     "salient-train --task link - trains an embedding model of a knowledge graph\n\n"
     "  salient-train --dataset data/wn18rr --task link --model none --decoder complex\n\n"
+    "options (with their defaults); SALIENT_NAME variables and --config FILE.toml set them too:\n";
+
+constexpr const char* kPathHelp =
+    "salient-train --task link --model nbfnet - trains a path-based model of a knowledge graph\n\n"
+    "  salient-train --dataset data/umls --task link --model nbfnet --layers 3\n\n"
     "options (with their defaults); SALIENT_NAME variables and --config FILE.toml set them too:\n";
 
 /// Options that may differ between hosts.
@@ -274,7 +281,11 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
 
 int main(int argc, char** argv) {
   using namespace salient;
-  if (is_link_command({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)}, in_environment))
+  const std::span<const char* const> said(argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
+  if (is_link_command(said, in_environment, name_of(PathModelName::kNbfnet)))
+    return run_program<PathCommand>({kProgram, train_advice, kPathHelp, read_path_command, run_path_command}, argc,
+                                    argv);
+  if (is_link_command(said, in_environment))
     return run_program<LinkCommand>({kProgram, train_advice, kLinkHelp, read_link_command, run_link_command}, argc,
                                     argv);
   return run_program<TrainCommand>({kProgram, train_advice, kHelp, read_train_command, train}, argc, argv);

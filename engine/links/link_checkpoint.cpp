@@ -1,13 +1,11 @@
 // engine/links/link_checkpoint.cpp - see link_checkpoint.h.
 #include "engine/links/link_checkpoint.h"
 
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
-#include "core/files/file_io.h"
 #include "core/files/is_there.h"
 #include "core/files/sealed_json.h"
 #include "core/files/staged_directory.h"
@@ -21,14 +19,12 @@ using Json = nlohmann::ordered_json;
 constexpr char kState[] = "state.json", kModel[] = "model.safetensors", kOptimizer[] = "optimizer.safetensors";
 
 Json identity_json(const LinkIdentity& identity) {
-  return {{"dataset", identity.dataset},
-          {"fingerprint", identity.fingerprint},
-          {"decoder", name_of(identity.shape.decoder)},
-          {"hidden", identity.shape.hidden},
-          {"nodes", identity.shape.num_nodes},
-          {"relations", identity.shape.num_relations},
-          {"optimizer", name_of(identity.optimiser)},
-          {"seed", identity.seed}};
+  Json json{{"dataset", identity.dataset}, {"fingerprint", identity.fingerprint}};
+  for (const auto& [name, value] : identity.shape)
+    std::visit([&json, &key = name](const auto& one) { json[key] = one; }, value);
+  json["optimizer"] = name_of(identity.optimiser);
+  json["seed"] = identity.seed;
+  return json;
 }
 
 void write_state(const fs::path& folder, const LinkProgress& progress, const LinkIdentity& identity,
@@ -42,40 +38,6 @@ void write_state(const fs::path& folder, const LinkProgress& progress, const Lin
   progress.best.for_each([&](const char* name, Metric, double value) { state["best"][name] = value; });
   for (const auto& [name, digest] : files) state["files"][name] = to_hex(digest.xxh3);
   write_text_file(folder / kState, sealed_json(state.dump(2)));
-}
-
-TensorInfo tensor(std::string name, const std::vector<float>& values) {
-  return {std::move(name), TensorType::kF32, {std::ssize(values)}, std::as_bytes(std::span(values))};
-}
-
-/// Of each table the moments that its optimiser has.
-std::vector<std::pair<const char*, std::vector<float> RowMoments::*>> moments_of(RowRule rule) {
-  std::vector<std::pair<const char*, std::vector<float> RowMoments::*>> moments{{"second", &RowMoments::second}};
-  if (rule == RowRule::kAdam) moments.emplace_back("first", &RowMoments::first);
-  return moments;
-}
-
-FileDigest write_moments(const fs::path& path, const LinkState& state, RowRule rule) {
-  std::vector<TensorInfo> tensors;
-  for (const auto& [name, values] : moments_of(rule)) {
-    tensors.push_back(tensor(std::string("node_emb.") + name, state.node_moments.*values));
-    tensors.push_back(tensor(std::string("rel_emb.") + name, state.relation_moments.*values));
-  }
-  return write_safetensors(path, tensors, {{"steps", std::to_string(state.node_moments.steps)}});
-}
-
-void read_moments(const fs::path& path, RowRule rule, LinkState& state) {
-  const SafetensorsFile file(path);
-  const auto read = [&](const std::string& name, std::vector<float>& values) {
-    const TensorInfo* found = file.view().find(name);
-    if (found == nullptr || found->type != TensorType::kF32 || found->bytes.size() != values.size() * sizeof(float))
-      fail(ErrorKind::kBadData, file.name() + ": tensor " + name + " is missing, or has another size");
-    std::memcpy(values.data(), found->bytes.data(), found->bytes.size());
-  };
-  for (const auto& [name, values] : moments_of(rule)) {
-    read(std::string("node_emb.") + name, state.node_moments.*values);
-    read(std::string("rel_emb.") + name, state.relation_moments.*values);
-  }
 }
 
 /// The state of a folder whose files are whole and of this identity.
@@ -102,28 +64,28 @@ Json checked_state(const fs::path& folder, const LinkIdentity& identity) {
 
 }  // namespace
 
-void write_latest(const fs::path& root, const LinkState& state, const LinkProgress& progress,
+void write_latest(const fs::path& root, const LinkLearner& learner, const LinkProgress& progress,
                   const LinkIdentity& identity) {
   fs::create_directories(root);
   StagedDirectory staged(root / "latest", ReplaceExisting::kReplace, kState);
-  const FileDigest model = write_embeddings(staged.path() / kModel, state.embeddings);
-  const FileDigest moments = write_moments(staged.path() / kOptimizer, state, identity.optimiser);
+  const FileDigest model = learner.write_model(staged.path() / kModel);
+  const FileDigest moments = learner.write_moments(staged.path() / kOptimizer);
   write_state(staged.path(), progress, identity, {{kModel, model}, {kOptimizer, moments}});
   staged.publish();
 }
 
-void write_best(const fs::path& root, const Embeddings& embeddings, const LinkProgress& progress,
+void write_best(const fs::path& root, const LinkLearner& learner, const LinkProgress& progress,
                 const LinkIdentity& identity) {
   fs::create_directories(root);
   StagedDirectory staged(root / "best", ReplaceExisting::kReplace, kState);
-  const FileDigest model = write_embeddings(staged.path() / kModel, embeddings);
+  const FileDigest model = learner.write_model(staged.path() / kModel);
   write_state(staged.path(), progress, identity, {{kModel, model}});
   staged.publish();
 }
 
 bool has_latest(const fs::path& root) { return is_there(root / "latest" / kState); }
 
-LinkProgress read_latest(const fs::path& root, const LinkIdentity& identity, LinkState& state) {
+LinkProgress read_latest(const fs::path& root, const LinkIdentity& identity, LinkLearner& learner) {
   const fs::path folder = root / "latest";
   const Json found = checked_state(folder, identity);
   LinkProgress progress;
@@ -137,19 +99,15 @@ LinkProgress read_latest(const fs::path& root, const LinkIdentity& identity, Lin
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::kBadData, (folder / kState).string() + ": is no state of a run: " + error.what());
   }
-  state.embeddings = read_embeddings(folder / kModel, identity.shape);
-  const RowOptimiser optimiser{.rule = identity.optimiser};
-  state.node_moments = optimiser.moments_of(state.embeddings.nodes);
-  state.relation_moments = optimiser.moments_of(state.embeddings.relations);
-  state.node_moments.steps = state.relation_moments.steps = progress.step;
-  read_moments(folder / kOptimizer, identity.optimiser, state);
+  learner.read_model(folder / kModel);
+  learner.read_moments(folder / kOptimizer, progress.step);
   return progress;
 }
 
-Embeddings read_best(const fs::path& root, const LinkIdentity& identity) {
+fs::path best_model(const fs::path& root, const LinkIdentity& identity) {
   const fs::path folder = root / (is_there(root / "best" / kState) ? "best" : "latest");
   (void)checked_state(folder, identity);
-  return read_embeddings(folder / kModel, identity.shape);
+  return folder / kModel;
 }
 
 }  // namespace salient

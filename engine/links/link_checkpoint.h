@@ -1,11 +1,15 @@
-// engine/links/link_checkpoint.h - what a run of an embedding model needs to go on, and its best rows.
+// engine/links/link_checkpoint.h - what a run that learns links needs to go on, and its best parameters.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
-#include "engine/links/link_steps.h"
+#include "engine/links/link_learner.h"
+#include "engine/links/row_optimiser.h"
 #include "engine/report/metric.h"
 
 namespace salient {
@@ -24,7 +28,7 @@ struct LinkProgress {
 /// What must agree before a checkpoint is used.
 struct LinkIdentity {
   std::string dataset{}, fingerprint{};
-  EmbeddingShape shape{};
+  std::vector<std::pair<std::string, std::variant<std::string, std::int64_t>>> shape{};  ///< of the model, by name
   RowRule optimiser = RowRule::kAdagrad;
   std::uint32_t seed = 0;
 
@@ -33,19 +37,19 @@ struct LinkIdentity {
 
 /// ROOT/latest: model.safetensors, optimizer.safetensors and state.json. Complete under its name, or what was there.
 /// @throws Error{kIo}
-void write_latest(const std::filesystem::path& root, const LinkState& state, const LinkProgress& progress,
+void write_latest(const std::filesystem::path& root, const LinkLearner& learner, const LinkProgress& progress,
                   const LinkIdentity& identity);
 
 /// ROOT/best: model.safetensors and state.json. @throws Error{kIo}
-void write_best(const std::filesystem::path& root, const Embeddings& embeddings, const LinkProgress& progress,
+void write_best(const std::filesystem::path& root, const LinkLearner& learner, const LinkProgress& progress,
                 const LinkIdentity& identity);
 
 bool has_latest(const std::filesystem::path& root);
 
-/// @throws Error{kNoInput}; Error{kBadData} for a damaged one, or one that another identity wrote
-LinkProgress read_latest(const std::filesystem::path& root, const LinkIdentity& identity, LinkState& state);
+/// Into `learner`. @throws Error{kNoInput}; Error{kBadData} for a damaged one, or one that another identity wrote
+LinkProgress read_latest(const std::filesystem::path& root, const LinkIdentity& identity, LinkLearner& learner);
 
-/// The rows of ROOT/best, or of ROOT/latest where no epoch was validated. @throws as read_latest()
-Embeddings read_best(const std::filesystem::path& root, const LinkIdentity& identity);
+/// The model's file in ROOT/best, or in ROOT/latest where no epoch was validated. @throws as read_latest()
+std::filesystem::path best_model(const std::filesystem::path& root, const LinkIdentity& identity);
 
 }  // namespace salient

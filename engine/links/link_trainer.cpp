@@ -22,19 +22,16 @@ namespace fs = std::filesystem;
 
 class LinkTrainer {
  public:
-  LinkTrainer(const Dataset& dataset, const LinkOptions& options, fs::path directory)
-      : dataset_(dataset),
-        options_(options),
-        directory_(std::move(directory)),
+  explicit LinkTrainer(const LinkTraining& training)
+      : dataset_(training.dataset),
+        options_(training.options),
+        directory_(training.directory),
         root_(directory_ / "checkpoints"),
-        identity_(identity_of(dataset, options)),
-        reverses_(reverses_of(dataset.types)),
-        known_(dataset.links) {
+        identity_(training.identity),
+        learner_(training.learner) {
     if (has_latest(root_)) {
-      progress_ = read_latest(root_, identity_, state_);
+      progress_ = read_latest(root_, identity_, learner_);
       log_info("goes on behind epoch " + std::to_string(progress_.epoch));
-    } else {
-      state_ = initial_state(identity_.shape, options);
     }
     metrics_.emplace(directory_, progress_.epoch + 1);
   }
@@ -45,7 +42,7 @@ class LinkTrainer {
       result.last_epoch = run_epoch();
       if (after_epoch) after_epoch();
       if (interrupt_signal() != 0 && progress_.epoch < options_.epochs && !is_stale()) {
-        write_latest(root_, state_, progress_, identity_);
+        write_latest(root_, learner_, progress_, identity_);
         result.interrupted_by = interrupt_signal();
         return result;
       }
@@ -72,7 +69,8 @@ class LinkTrainer {
     const bool is_last = progress_.epoch == options_.epochs;
     if (has_validation() && (is_last || progress_.epoch % options_.eval_every == 0)) validate(metrics);
     const bool is_due = options_.checkpoint_every > 0 && progress_.epoch % options_.checkpoint_every == 0;
-    if (is_last || is_stale() || is_due || take_checkpoint_request()) write_latest(root_, state_, progress_, identity_);
+    if (is_last || is_stale() || is_due || take_checkpoint_request())
+      write_latest(root_, learner_, progress_, identity_);
     metrics.epoch_seconds = timer.seconds();
     metrics_->append(metrics);
     log_info(summary_line(metrics, Metric::kMrr));
@@ -81,7 +79,6 @@ class LinkTrainer {
 
   double train_epoch(std::uint32_t epoch, EpochMetrics& metrics) {
     const LinkTable& links = dataset_.links[kTrainLinks];
-    LinkSteps steps(links, reverses_, options_, state_);
     std::vector<NodeId> order(links.size());
     std::iota(order.begin(), order.end(), NodeId{0});
     shuffle_seeds(order, options_.seed, epoch);
@@ -90,7 +87,7 @@ class LinkTrainer {
     std::uint32_t batch = 0;
     for (std::size_t begin = 0; begin < order.size(); begin += size, ++batch) {
       const auto here = std::span(order).subspan(begin, std::min(size, order.size() - begin));
-      const double loss = steps.step({options_.seed, epoch, batch}, here);
+      const double loss = learner_.step({options_.seed, epoch, batch}, here);
       if (!std::isfinite(loss))
         fail(ErrorKind::kDiverged,
              "the loss is not finite in epoch " + std::to_string(epoch + 1) + ", step " + std::to_string(batch + 1),
@@ -105,7 +102,7 @@ class LinkTrainer {
 
   void validate(EpochMetrics& metrics) {
     const Timer timer;
-    metrics.valid = figures_of(ranks_of(kValidLinks, state_.embeddings).all());
+    metrics.valid = figures_of(learner_.ranks(kValidLinks).all());
     metrics.eval_seconds = timer.seconds();
     ++progress_.stale;
     const bool is_best = progress_.best_epoch == 0 || *metrics.valid[Metric::kMrr] > *progress_.best[Metric::kMrr];
@@ -113,74 +110,71 @@ class LinkTrainer {
     progress_.best_epoch = progress_.epoch;
     progress_.best = metrics.valid;
     progress_.stale = 0;
-    write_best(root_, state_.embeddings, progress_, identity_);
+    write_best(root_, learner_, progress_, identity_);
   }
 
   Figures rank_test() {
     if (dataset_.links[kTestLinks].size() == 0) return {};
-    const LinkRanks ranks = ranks_of(kTestLinks, read_best(root_, identity_));
+    learner_.read_model(best_model(root_, identity_));
+    const LinkRanks ranks = learner_.ranks(kTestLinks);
     replace_text_file(directory_ / "test_relations.csv", ranks_csv(ranks, dataset_.types));
     return figures_of(ranks.all());
-  }
-
-  LinkRanks ranks_of(std::size_t split, const Embeddings& embeddings) const {
-    if (const GivenNegatives given = open_negatives(dataset_, split); given.of_link() > 0)
-      return rank_links_among(embeddings, dataset_.links[split], given, reverses_, options_.ties);
-    return rank_links(embeddings, dataset_.links[split], known_, reverses_, options_.ties);
   }
 
   const Dataset& dataset_;
   const LinkOptions& options_;
   const fs::path directory_, root_;
-  const LinkIdentity identity_;
-  const std::vector<std::optional<std::uint32_t>> reverses_;
-  const KnownLinks known_;
-  LinkState state_{};
+  const LinkIdentity& identity_;
+  LinkLearner& learner_;
   LinkProgress progress_{};
   std::optional<MetricsFiles> metrics_{};
 };
 
 }  // namespace
 
-std::vector<FieldProblem> problems(const LinkOptions& options) {
+std::vector<FieldProblem> problems_of_epochs(const LinkOptions& options) {
   std::vector<FieldProblem> found;
-  const bool has_rows = relation_halves(options.decoder) > 0;
-  check_field(found, has_rows, "decoder",
-              name_of(options.decoder) + " has no rows of relations; distmult, complex and rotate have");
-  check_field(found, options.hidden >= 1 && options.hidden <= 65536, "hidden", "1 to 65536");
   check_field(found, options.negatives >= 0 && options.negatives < 1 << 18, "negatives", "all, or 1 to 262143");
   check_field(found, options.batch_size >= 0, "batch-size", "at least 1, or 0");
   check_field(found, options.epochs >= 1, "epochs", "at least 1");
   check_field(found, options.lr > 0, "lr", "above 0");
-  check_field(found, options.dropout >= 0 && options.dropout < 1, "dropout", "from 0 to below 1");
-  check_field(found, options.n3 >= 0, "n3", "at least 0");
   check_field(found, options.weight_decay >= 0, "weight-decay", "at least 0");
-  check_field(found, options.label_smoothing >= 0 && options.label_smoothing < 1, "label-smoothing",
-              "from 0 to below 1");
   check_field(found, options.eval_every >= 1, "eval-every", "at least 1");
   check_field(found, options.patience >= 0, "patience", "at least 1, or 0 for never");
   check_field(found, options.checkpoint_every >= 0, "checkpoint-every", "at least 0");
   return found;
 }
 
-EmbeddingShape shape_of(const Dataset& dataset, const LinkOptions& options) {
-  return {.decoder = options.decoder,
-          .hidden = options.hidden,
-          .num_nodes = static_cast<std::int64_t>(dataset.num_nodes()),
-          .num_relations = std::ssize(dataset.types.relations)};
+std::vector<FieldProblem> problems(const LinkOptions& options) {
+  std::vector<FieldProblem> found = problems_of_epochs(options);
+  const bool has_rows = relation_halves(options.decoder) > 0;
+  check_field(found, has_rows, "decoder",
+              name_of(options.decoder) + " has no rows of relations; distmult, complex and rotate have");
+  check_field(found, options.hidden >= 1 && options.hidden <= 65536, "hidden", "1 to 65536");
+  check_field(found, options.dropout >= 0 && options.dropout < 1, "dropout", "from 0 to below 1");
+  check_field(found, options.n3 >= 0, "n3", "at least 0");
+  check_field(found, options.label_smoothing >= 0 && options.label_smoothing < 1, "label-smoothing",
+              "from 0 to below 1");
+  return found;
 }
 
 LinkIdentity identity_of(const Dataset& dataset, const LinkOptions& options) {
+  const EmbeddingShape shape = shape_of(dataset, options);
   return {.dataset = dataset.name,
           .fingerprint = dataset.fingerprint,
-          .shape = shape_of(dataset, options),
+          .shape = {{"decoder", name_of(shape.decoder)},
+                    {"hidden", shape.hidden},
+                    {"nodes", shape.num_nodes},
+                    {"relations", shape.num_relations}},
           .optimiser = options.optimiser,
           .seed = options.seed};
 }
 
-LinkResult train_links(const Dataset& dataset, const LinkOptions& options, const fs::path& directory,
-                       const std::function<void()>& after_epoch) {
-  require(problems(options).empty(), "options of a run");
+LinkResult run_epochs(const LinkTraining& training, const std::function<void()>& after_epoch) {
+  return LinkTrainer(training).run(after_epoch);
+}
+
+void require_triples(const Dataset& dataset) {
   require(dataset.has_links, "a data set with links");
   if (!dataset.types.is_typed())
     fail(ErrorKind::kUsage,
@@ -192,9 +186,18 @@ LinkResult train_links(const Dataset& dataset, const LinkOptions& options, const
     fail(ErrorKind::kUsage, dataset.name + ": links of " + std::to_string(dataset.types.node_types.size()) +
                                 " node types; embedding models are of one, or of links that come with their negatives");
   if (dataset.links[kTrainLinks].size() == 0) fail(ErrorKind::kBadData, dataset.name + ": has no training links");
+}
+
+LinkResult train_links(const Dataset& dataset, const LinkOptions& options, const fs::path& directory,
+                       const std::function<void()>& after_epoch) {
+  require(problems(options).empty(), "options of a run");
+  require_triples(dataset);
   if (options.negatives > 0 && dataset.num_nodes() < 2)
     fail(ErrorKind::kUsage, dataset.name + ": negatives of one node");
-  return arena_of(options.threads).execute([&] { return LinkTrainer(dataset, options, directory).run(after_epoch); });
+  return arena_of(options.threads).execute([&] {
+    EmbeddingLearner learner(dataset, options);
+    return run_epochs({dataset, options, directory, identity_of(dataset, options), learner}, after_epoch);
+  });
 }
 
 }  // namespace salient

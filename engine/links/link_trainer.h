@@ -1,4 +1,4 @@
-// engine/links/link_trainer.h - trains an embedding model of a knowledge graph: epochs, validation, checkpoints.
+// engine/links/link_trainer.h - trains a model of a knowledge graph's links: epochs, validation, checkpoints.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/field_problem.h"
+#include "engine/links/embedding_learner.h"
 #include "engine/links/link_checkpoint.h"
 #include "engine/links/link_options.h"
-#include "engine/links/link_ranks.h"
 #include "engine/report/metrics.h"
 #include "store/dataset.h"
 
@@ -17,9 +17,10 @@ namespace salient {
 /// Rules that options break. Reads nothing.
 std::vector<FieldProblem> problems(const LinkOptions& options);
 
-/// What shapes the rows of a data set's nodes and relations.
-EmbeddingShape shape_of(const Dataset& dataset, const LinkOptions& options);
+/// Those that no model changes: of epochs, batches, the optimiser.
+std::vector<FieldProblem> problems_of_epochs(const LinkOptions& options);
 
+/// Of an embedding model.
 LinkIdentity identity_of(const Dataset& dataset, const LinkOptions& options);
 
 struct LinkResult {
@@ -30,9 +31,24 @@ struct LinkResult {
   EpochMetrics last_epoch{};
 };
 
-/// Trains in `directory`: metrics.*, checkpoints/latest and /best, and test_relations.csv, the test links' ranks by
-/// relation and side. Goes on where checkpoints/latest ends, if there is one; then the rows and all figures have the
-/// bits of an undisturbed run, for any number of threads.
+/// What is trained, on what, and where.
+struct LinkTraining {
+  const Dataset& dataset;
+  const LinkOptions& options;
+  const std::filesystem::path& directory;
+  const LinkIdentity& identity;
+  LinkLearner& learner;  ///< as a run begins
+};
+
+/// The epochs of train_links() of any model, on the caller's oneTBB arena.
+LinkResult run_epochs(const LinkTraining& training, const std::function<void()>& after_epoch);
+
+/// @throws Error{kUsage}, Error{kBadData} for a data set that no model of triples can be trained and ranked on
+void require_triples(const Dataset& dataset);
+
+/// Trains an embedding model in `directory`: metrics.*, checkpoints/latest and /best, and test_relations.csv, the test
+/// links' ranks by relation and side. Goes on where checkpoints/latest ends, if there is one; then the rows and all
+/// figures have the bits of an undisturbed run, for any number of threads.
 ///
 /// A signal ends the run behind the epoch in work, after a checkpoint.
 /// @param dataset      has_links, with training links

@@ -14,6 +14,7 @@
 #include "engine/report/embedding_map.h"
 #include "engine/report/html_page.h"
 #include "engine/report/page/page_assets.h"
+#include "engine/report/relation_ranks.h"
 #include "engine/report/run_files.h"
 
 namespace salient {
@@ -104,6 +105,7 @@ std::string report_page(const std::filesystem::path& run_directory) {
                            {"metrics", files.metrics},
                            {"confusion", read_confusion(run_directory)},
                            {"schema", read_schema(run_directory)},
+                           {"ranks", read_relation_ranks(run_directory)},
                            {"fanouts", read_fanouts(run_directory)},
                            {"map", embedding_map(run_directory)},
                            {"files", names_of_files(run_directory)}},

@@ -132,6 +132,79 @@ class Links(programs.ProgramTest):
         refused("--links", "stranger.txt", expect=BAD_DATA, has=["stranger.txt: line 1: 'n77'"])
         self.assertFalse((self.work / "x").exists())
 
+    PATHS = ["--model", "nbfnet", "--layers", "2", "--hidden", "8", "--epochs", "2"]
+
+    def test_paths_are_trained_resumed_and_asked(self):
+        self.train("paths", *self.PATHS)
+        self.train("paths-part", *self.PATHS, "--epochs", "1")
+        self.run_here("salient-train", "--resume", "paths-part", "--epochs", "2", "--threads", "2")
+        self.assertEqual(self.weights("paths-part"), self.weights("paths"))
+        run = json.loads((self.work / "paths/run.json").read_text())
+        self.assertIn("test_mrr", run["result"])
+        self.assertIn("nbfnet", (self.work / "paths/report.html").read_text())
+        triples = [("n4", "plus 2", f"n{v}") for v in range(30)] + [("n9", "plus 7", "n16")]
+        (self.work / "asked.txt").write_text("".join("\t".join(triple) + "\n" for triple in triples))
+        rows = self.infer("paths-all", "--links", "asked.txt", run="paths")
+        self.assertEqual([(row["source"], row["relation"], row["destination"]) for row in rows], triples)
+        known = {tuple(line.split("\t")) for name in ("train", "valid", "test")
+                 for line in (self.work / f"{name}.txt").read_text().splitlines()}
+        wanted = sorted((row for row in rows[:30] if tuple(row.values())[:3] not in known),
+                        key=lambda row: -float(row["score"]))[:4]
+        best = self.infer("paths-best", "--nodes", "n4", "--relation", "plus 2", "--top-k", "4", "--threads", "2",
+                          run="paths")
+        self.assertEqual([row["score"] for row in best], [row["score"] for row in wanted])
+        heads = self.infer("paths-heads", "--nodes", "n4,n5", "--relation", "plus 2", "--side", "head", "--top-k", "2",
+                           run="paths")
+        self.assertEqual([row["destination"] for row in heads], ["n4", "n4", "n5", "n5"])
+
+    def test_what_paths_cannot_do_is_one_line(self):
+        def refused(*words, has, expect=USAGE):
+            self.assert_one_error(self.train("x", *self.PATHS, *words, expect=expect), expect, *has)
+        refused("--decoder", "complex", has=["--decoder"])
+        refused("--hidden", "12", has=["--hidden", "a multiple of 8"])
+        refused("--negatives", "0", has=["--negatives"])
+        refused("--device", "cuda", has=["--device"])
+        self.run_here("salient-prepare", "triples", "--train", "train.txt", "--reverse", "none", "--out", "one-way")
+        refused("--dataset", "./one-way", has=["has no reverse, which paths follow"])
+        self.assertEqual(self.train("x", *self.PATHS, "--ranks", "2", expect=USAGE).returncode, USAGE)
+
+    def test_links_are_told_from_negatives(self):
+        """By thresholds of each relation, as trying all scores finds them."""
+        known = {line for name in ("train", "valid", "test")
+                 for line in (self.work / f"{name}.txt").read_text().splitlines()}
+        draw = random.Random(3)
+        for name in ("valid", "test"):
+            triples = [f"n{draw.randrange(30)}\tplus {draw.choice((1, 2, 3))}\tn{draw.randrange(30)}"
+                       for _ in range(25)]
+            (self.work / f"{name}-not.txt").write_text("".join(t + "\n" for t in triples if t not in known))
+        files = ["--valid-negatives", "valid-not.txt", "--test-negatives", "test-not.txt"]
+        self.train("told", "--epochs", "6")
+        done = self.run_here("salient-infer", "--run", "told", "--progress", "none", "--out", "accuracy", *files)
+        scores = {name: self.infer(f"told-{name}", "--links", f"{name}.txt", run="told")
+                  for name in ("valid", "valid-not", "test", "test-not")}
+        judged = {split: [(row["relation"], float(row["score"]), name == split)
+                          for name in (split, f"{split}-not") for row in scores[name]] for split in ("valid", "test")}
+        table = list(csv.DictReader((self.work / "accuracy/accuracy.csv").read_text().splitlines()))
+        right = 0
+        for row in table[:-1]:
+            mine = [(score, is_link) for relation, score, is_link in judged["valid"] if relation == row["relation"]]
+            if mine:
+                most = max(sum((score >= at) == is_link for score, is_link in mine)
+                           for at in [score for score, _ in mine] + [float("inf")])
+                self.assertAlmostEqual(float(row["valid_accuracy"]), most / len(mine), places=4)
+            right += sum((score >= float(row["threshold"]) - 1e-6) == is_link
+                         for relation, score, is_link in judged["test"] if relation == row["relation"])
+        self.assertEqual(table[-1]["relation"], "all")
+        self.assertAlmostEqual(float(table[-1]["test_accuracy"]), right / len(judged["test"]), places=4)
+        report = json.loads((self.work / "accuracy/inference.json").read_text())
+        self.assertAlmostEqual(report["negatives"]["test_accuracy"], right / len(judged["test"]))
+        self.assertIn("accuracy of triples: valid ", done.stdout)
+        self.assert_one_error(self.infer("x", *files[:2], run="told", expect=USAGE), USAGE, "both are needed")
+        self.assert_one_error(self.infer("x", *files, "--links", "test.txt", run="told", expect=USAGE), USAGE,
+                              "--valid-negatives")
+        self.assert_one_error(self.infer("x", *files[:2], "--test-negatives", "test.txt", run="told", expect=BAD_DATA),
+                              BAD_DATA, "test.txt: line 1: this negative is a link")
+
     def test_a_data_set_with_links_needs_no_task(self):
         self.run_here("salient-train", "--dataset", "./data", "--out", "auto", *SMALL, "--epochs", "1")
         self.assertIn('task = "link"', (self.work / "auto/config.toml").read_text())

@@ -100,6 +100,36 @@ function types() {
       + `${batches}, hop 1 is that of the seeds.`));
 }
 
+/** Of a knowledge graph: where its test links rank, and the relations whose links rank lowest. */
+function ranks() {
+  const list = data.ranks ?? [];
+  const sides = ["tail", "head"].filter((side) => list.some((row) => row.side === side));
+  if (sides.length === 0) return;
+  const mean = (side, of) => {
+    const asked = list.filter((row) => row.side === side);
+    return asked.reduce((sum, row) => sum + row.links * of(row), 0) / asked.reduce((sum, row) => sum + row.links, 0);
+  };
+  const numbers = (...names) => names.map((name) => ({ name, kind: "number" }));
+  const bands = [["1", (row) => row.hits_at_1], ["above 1, to 3", (row) => row.hits_at_3 - row.hits_at_1],
+    ["above 3, to 10", (row) => row.hits_at_10 - row.hits_at_3], ["above 10", (row) => 1 - row.hits_at_10]];
+  const shareOf = (side, tone, of) => {
+    const share = Math.max(0, mean(side, of));
+    return html("span", {}, percent(share),
+      html("span", { class: "bar under", style: `width:${75 * share}px;background:${color(tone)}` }));
+  };
+  const histogram = table("Ranks of links", [{ name: "rank" }, ...numbers(...sides.map((side) => `${side}s`))],
+    bands.map(([name, of]) => [name, ...sides.map((side, i) => shareOf(side, i, of))]));
+  const relations = (caption, some) => table(caption, [{ name: "relation" }, { name: "asked for" },
+    ...numbers("links", "MRR", "hits at 1", "hits at 10")], some.map((row) => [row.relation, row.side, count(row.links),
+    row.mrr.toFixed(4), percent(row.hits_at_1), percent(row.hits_at_10)]));
+  const hardest = [...list].sort((a, b) => a.mrr - b.mrr);
+  const shown = 10, all = html("details", {}, html("summary", {}, "All relations"), relations("", list));
+  section("Ranks of the test links", grid(card(histogram),
+    card(relations("Hardest relations", hardest.slice(0, shown)), hardest.length > shown ? all : null)),
+  note("Of the best epoch's model, by test_relations.csv: shares of links by the rank of their tail among all that are "
+    + "asked for it, and of their head. Hardest: the lowest MRR."));
+}
+
 function confusion() {
   const { set, epoch, num_classes: size, class_names: names, cells } = data.confusion ?? {};
   if (!cells && hasLabels)
@@ -236,6 +266,7 @@ if (rows.length > 0) {
   document.querySelector("main").append(note("No epoch has ended yet."));
 }
 types();
+ranks();
 confusion();
 fanouts();
 embeddings();

@@ -57,9 +57,9 @@ LinkState state_after(const Dataset& dataset, const LinkOptions& options, int th
   LinkOptions here = options;
   here.threads = threads;
   (void)train_in(dataset, here, scratch.path());
-  LinkState state;
-  (void)read_latest(scratch / "checkpoints", identity_of(dataset, here), state);
-  return state;
+  EmbeddingLearner learner(dataset, here);
+  (void)read_latest(scratch / "checkpoints", identity_of(dataset, here), learner);
+  return learner.state();
 }
 
 TEST(LinkTrainer, ThreadsChangeNoBit) {
@@ -109,7 +109,7 @@ TEST(LinkTrainer, ADamagedCheckpointIsRefused) {
   const LinkOptions options = small_options();
   (void)train_in(dataset, options, scratch / "run");
   const LinkIdentity identity = identity_of(dataset, options);
-  LinkState state;
+  EmbeddingLearner learner(dataset, options);
   for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
     const fs::path path = scratch / "run" / "checkpoints/latest" / file;
     const std::string bytes = test::read_bytes(path);
@@ -117,11 +117,12 @@ TEST(LinkTrainer, ADamagedCheckpointIsRefused) {
     changed[changed.size() - 20] ^= 1;
     test::write_bytes(path, changed);
     EXPECT_EQ(
-        test::complaint_of([&] { (void)read_latest(scratch / "run" / "checkpoints", identity, state); }).exit_code, 65)
+        test::complaint_of([&] { (void)read_latest(scratch / "run" / "checkpoints", identity, learner); }).exit_code,
+        65)
         << file;
     test::write_bytes(path, bytes);
   }
-  EXPECT_EQ(read_latest(scratch / "run" / "checkpoints", identity, state).epoch, 3);
+  EXPECT_EQ(read_latest(scratch / "run" / "checkpoints", identity, learner).epoch, 3);
 }
 
 TEST(LinkTrainer, LearnsWhatFollowsFromOtherLinks) {

@@ -437,6 +437,30 @@ class ReportInABrowser(unittest.TestCase):
         self.assertEqual(table["rows"], [["5", "85.00 %", "0.1"], ["10", "90.00 %", "0.1"], ["all", "91.00 %", "0.2"]])
 
 
+    def test_ranks_of_relations_are_tables(self):
+        directory = self.make_up("ranks", 2, 3)
+        lines = [f"r{i},{side},{10 * (i + 1)},{0.05 * (i + 1):.4f},0.1,0.5,0.{i % 3 + 6}\n" for i in range(12)
+                 for side in ("tail", "head")]
+        lines.append('"' + EVIL.replace('"', '""') + ', a long name of a relation",tail,1,0.0100,0,0,0\n')
+        (directory / "test_relations.csv").write_text(
+            "relation,side,links,mrr,hits_at_1,hits_at_3,hits_at_10\n" + "".join(lines))
+        self.assertEqual(run("salient-report", directory).returncode, 0)
+        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"],
+                             [*WITH_EPOCHS, "Ranks of the test links"])
+        self.assertEqual(found["evil"], 0)
+        tables = {t["caption"]: t for t in found["tables"]}
+        bands = {row[0]: row[1:] for row in tables["Ranks of links"]["rows"]}
+        self.assertEqual(list(bands), ["1", "above 1, to 3", "above 3, to 10", "above 10"])
+        self.assertEqual(tables["Ranks of links"]["head"], ["rank", "tails", "heads"])
+        self.assertEqual(bands["1"][1], "10.00 %")
+        self.assertEqual(bands["above 1, to 3"][1], "40.00 %")
+        within = sum(10 * (i + 1) * (i % 3 + 6) / 10 for i in range(12)) / sum(10 * (i + 1) for i in range(12))
+        self.assertEqual(bands["above 10"][1], f"{100 * (1 - within):.2f} %")
+        hardest = tables["Hardest relations"]["rows"]
+        self.assertEqual(len(hardest), 10)
+        self.assertEqual(hardest[0], [f"{EVIL}, a long name of a relation", "tail", "1", "0.0100", "0.00 %", "0.00 %"])
+        self.assertEqual([row[0] for row in hardest[1:5]], ["r0", "r0", "r1", "r1"])
+
     def test_embeddings_of_predictions_are_a_map(self):
         directory = self.make_up("map", 1, 7)
         place = directory / "predictions" / "all"

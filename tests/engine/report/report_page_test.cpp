@@ -63,6 +63,25 @@ TEST(ReportPage, HasTheSchemaOfATypedGraph) {
             "relations: entries, and edges of a batch at each hop, mean of 3\n  caf\\xe9:has:paper: 13407; 32, 410\n");
 }
 
+TEST(ReportPage, HasTheRanksOfRelations) {
+  const Scratch scratch;
+  write_run(scratch.path(), "finished");
+  const auto ranks = [&] { return data_of(report_page(scratch.path()))["ranks"]; };
+  EXPECT_EQ(ranks(), nlohmann::json::array());
+  const std::string head = "relation,side,links,mrr,hits_at_1,hits_at_3,hits_at_10\n";
+  test::write_bytes(scratch / "test_relations.csv",
+                    head + "causes,tail,12,0.5000,0.2500,0.7500,1.0000\n\"is, \"\"so\"\"\",head,3,0.1,0,0,0.5\n");
+  EXPECT_EQ(ranks(), nlohmann::json::parse(R"([
+    {"relation": "causes", "side": "tail", "links": 12, "mrr": 0.5, "hits_at_1": 0.25, "hits_at_3": 0.75,
+     "hits_at_10": 1},
+    {"relation": "is, \"so\"", "side": "head", "links": 3, "mrr": 0.1, "hits_at_1": 0, "hits_at_3": 0,
+     "hits_at_10": 0.5}])"));
+  for (const std::string& bad : {head + "causes,tail,12\n", head + "causes,tail,x,0,0,0,0\n", std::string("a,b\n")}) {
+    test::write_bytes(scratch / "test_relations.csv", bad);
+    EXPECT_EQ(ranks(), nlohmann::json::array()) << bad;
+  }
+}
+
 TEST(ReportPage, OfAFinishedRunHoldsEverything) {
   const Scratch scratch;
   write_run(scratch.path(), "finished", "cora", {{"test_accuracy", 0.812345}, {"best_epoch", 2}});
