@@ -153,3 +153,13 @@ def test_what_cannot_be_is_said(dataset, data, arrays, tmp_path):
         salient_gnn.Dataset.from_arrays(tmp_path / "bad", edge_index, x, edge_weight=edge_weight[1:])
     with pytest.raises(ValueError, match="edge_times: torch.float32 are no whole numbers"):
         salient_gnn.Dataset.from_arrays(tmp_path / "bad", edge_index, x, edge_times=edge_weight)
+
+
+def test_batches_of_links_have_them_too(dataset, data):
+    loader = salient_gnn.LinkNeighborLoader(data, [2, 2], data.edge_index[:, :40], neg_sampling="binary", batch_size=8,
+                                            weight_attr="amount", workers=1)  # fmt: skip
+    for batch in (*loader, *pickle.loads(pickle.dumps(loader))):
+        assert torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index])
+        assert torch.equal(batch.amount, data.amount[batch.e_id])
+    batch = next(iter(salient_gnn.LinkNeighborLoader(dataset, [3], batch_size=8, edge_weight=True, workers=1)))
+    assert batch.num_edges > 0 and torch.equal(batch.edge_weight, dataset.edge_weight[batch.e_id])
