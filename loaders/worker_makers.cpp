@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "loaders/device_graph.h"
 #include "loaders/row_weights.h"
+#include "sampler/disjoint_batch_sampler.h"
 
 namespace salient {
 namespace {
@@ -39,6 +40,12 @@ BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options,
   return maker;
 }
 
+std::unique_ptr<BatchSampler> make_node_sampler(const Dataset& dataset, const LoaderOptions& options) {
+  std::unique_ptr<BatchSampler> sampler = make_host_sampler(dataset, options.rule, options.time);
+  if (!options.disjoint) return sampler;
+  return std::make_unique<DisjointBatchSampler>(std::move(sampler));
+}
+
 /// None of a loader of nodes.
 std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOptions& options) {
   if (!options.links) return std::nullopt;
@@ -58,15 +65,16 @@ WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
     : num_workers_(options.num_workers),
       row_weights_(options.entries.row_weights ? row_weights_of(dataset.graph) : std::vector<float>()),
       device_samplers_(make_device_samplers(dataset, options)) {
+  require(!options.disjoint || (!device_samplers_ && !options.links && !dataset.types.is_typed()),
+          "trees of their own are sampled on the host, around nodes of plain graphs");
   const std::optional<LinkNegatives> negatives = negatives_of(dataset, options);
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
     if (negatives)
       makers_.push_back(make_link_maker(dataset, options, *negatives));
     else
-      makers_.emplace_back(
-          dataset,
-          device_samplers_ ? device_samplers_->make_handle() : make_host_sampler(dataset, options.rule, options.time),
-          options.data, options.row_of, options.degrees);
+      makers_.emplace_back(dataset,
+                           device_samplers_ ? device_samplers_->make_handle() : make_node_sampler(dataset, options),
+                           options.data, options.row_of, options.degrees);
     if (options.entries.any()) makers_.back().carry(options.entries, row_weights_);
     if (options.has_paged_rows) makers_.back().expect_paged_rows();
   }

@@ -31,6 +31,7 @@ LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph,
   return {
       .rule = options.rule,
       .time = options.time,
+      .disjoint = options.disjoint,
       .links = options.links ? std::optional(LinkBatches{options.link_ends, *options.links}) : std::nullopt,
       .entries = options.entries,
       .num_workers = options.num_workers,

@@ -33,6 +33,7 @@ struct StreamOptions {
   SamplingRule rule{};
   std::optional<TimeRule> time{};          ///< as LoaderOptions::time
   std::vector<std::int64_t> node_times{};  ///< [V] instead of the data set's; empty: those
+  bool disjoint = false;                   ///< as LoaderOptions::disjoint
   EntryParts entries{};                    ///< as LoaderOptions::entries
   std::vector<NodeId> link_ends{};         ///< [n, 2] of the links whose numbers are the order's nodes, as `links` says
   std::optional<LinkRule> links{};         ///< none: they are nodes

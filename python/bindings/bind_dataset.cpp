@@ -121,6 +121,10 @@ void bind_arrays(nb::class_<OpenDataset>& type) {
     const auto times = self.p->data->graph.entries.times;
     return array_of(times.data(), {times.size()}, self.h, nb::dtype<std::int64_t>());
   });
+  type.def("edge_weights", [](Self self) {
+    const auto weights = self.p->data->graph.entries.weights;
+    return array_of(weights.data(), {weights.size()}, self.h, nb::dtype<float>());
+  });
   type.def("edge_features", [](Self self) {
     const Dataset& data = *self.p->data;
     return array_of(data.edge_features.data,
@@ -161,6 +165,7 @@ void bind_dataset(nb::module_& module) {
   fact("is_symmetric", [](const Dataset& data) { return data.is_symmetric; });
   fact("task", [](const Dataset& data) { return name_of(data.task); });
   fact("class_names", [](const Dataset& data) { return data.class_names; });
+  fact("has_edge_weights", [](const Dataset& data) { return data.has_edge_weights; });
   fact("has_edge_times", [](const Dataset& data) { return data.has_edge_times; });
   fact("has_node_times", [](const Dataset& data) { return data.has_node_times; });
   fact("has_sparse_features", [](const Dataset& data) { return data.has_sparse_features(); });

@@ -96,6 +96,18 @@ class StoreFromArrays {
     append_feature_rows(graph_.edge_values.features, x.data(), x.size(), "edge_attr");
   }
 
+  /// @param weights  of each edge, finite and 0 or more
+  void set_edge_weights(const Array<float, 1>& weights) {
+    graph_.edge_values.weights.assign(weights.data(), weights.data() + weights.size());
+  }
+
+  void set_edge_times(const Ids& times) { graph_.edge_values.times.assign(times.data(), times.data() + times.size()); }
+
+  /// Edges that are given several times all stay.
+  void keep_repeats() { graph_.repeats = Repeats::kKeep; }
+
+  void set_node_times(const Ids& times) { graph_.node_times.assign(times.data(), times.data() + times.size()); }
+
   void set_classes(const Array<std::int32_t, 1>& y, int num_classes) {
     graph_.labels.assign(y.data(), y.data() + y.size());
     graph_.num_classes = num_classes;
@@ -204,6 +216,10 @@ void bind_store_writer(nb::module_& module) {
       .def("set_half_features", &StoreFromArrays::set_half_features)
       .def("set_sparse_features", &StoreFromArrays::set_sparse_features)
       .def("set_edge_features", &StoreFromArrays::set_edge_features)
+      .def("set_edge_weights", &StoreFromArrays::set_edge_weights)
+      .def("set_edge_times", &StoreFromArrays::set_edge_times)
+      .def("keep_repeats", &StoreFromArrays::keep_repeats)
+      .def("set_node_times", &StoreFromArrays::set_node_times)
       .def("set_classes", &StoreFromArrays::set_classes)
       .def("set_flags", &StoreFromArrays::set_flags)
       .def("set_targets", &StoreFromArrays::set_targets)

@@ -102,7 +102,8 @@ void bind_batch(nb::module_& module) {
   });
   field("entry_parts", [](const StreamedBatch& self) {
     nb::list hops;
-    for (const HopLayout& hop : self.batch.layout.hops) hops.append(nb::make_tuple(hop.places, hop.edge_x));
+    for (const HopLayout& hop : self.batch.layout.hops)
+      hops.append(nb::make_tuple(hop.places, hop.edge_x, hop.weights));
     return hops;
   });
   bind_typed_parts(batch);
@@ -225,7 +226,13 @@ void bind_stream(nb::module_& module) {
            [](StreamOptions& self, const Ids& times) {
              self.node_times.assign(times.data(), times.data() + times.size());
            })
-      .def("carry_edges", [](StreamOptions& self) { self.entries = {.places = true, .features = true}; })
+      .def(
+          "carry_edges",
+          [](StreamOptions& self, bool features, bool weights) {
+            self.entries = {.places = true, .features = features, .weights = weights};
+          },
+          nb::arg("features"), nb::arg("weights"))
+      .def_rw("disjoint", &StreamOptions::disjoint)
       .def("set_links", &set_links, nb::arg("ends"), nb::arg("rule"))
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)

@@ -10,8 +10,9 @@
 import torch  # noqa: F401  its CUDA runtime is the one that _core takes, wherever torch has it
 
 from salient_gnn._core import Error, __version__
-from salient_gnn.batch import Batch, Layer
+from salient_gnn.batch import Batch
 from salient_gnn.dataset import Dataset
+from salient_gnn.layer import Layer
 from salient_gnn.link_loader import LinkBatch, LinkNeighborLoader
 from salient_gnn.loader import NeighborLoader
 from salient_gnn.models import load_model, take_layers

@@ -38,6 +38,32 @@ class TrainedOn:
     is_complete: bool  #: False: a run of an older version kept the first three of these alone
 
 
+@dataclass
+class LinkEmbeddings:
+    """The shape of embeddings of entities and relations, a run of --model none."""
+
+    decoder: str
+    hidden: int
+    num_nodes: int
+    num_relations: int
+
+
+def link_embeddings_of(folder: pathlib.Path) -> LinkEmbeddings | None:
+    """Of a checkpoint's folder; None where it is of another kind."""
+    file = folder / "state.json"
+    if not file.is_file():
+        return None
+    try:
+        state = json.loads(file.read_text(errors="replace"))
+        if state.get("format") != "salient link checkpoint":
+            return None
+        identity = state["identity"]
+        sizes = (int(identity[name]) for name in ("hidden", "nodes", "relations"))
+        return LinkEmbeddings(str(identity["decoder"]), *sizes)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _no_state(file, error) from None
+
+
 def trained_on(folder: pathlib.Path) -> TrainedOn:
     """Of a checkpoint's folder."""
     file = folder / "state.json"
@@ -51,6 +77,10 @@ def trained_on(folder: pathlib.Path) -> TrainedOn:
             schema = {**numbers, "class_names": [], "column_names": [], "feature_origin": {}}
         return TrainedOn(dataset["name"], dataset["xxh3"], schema, "schema" in dataset)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        refusal = _core.Error(f"{printable(file)}: does not say what the run was trained on ({error!r})")
-        refusal.code = 65
-        raise refusal from None
+        raise _no_state(file, error) from None
+
+
+def _no_state(file: pathlib.Path, error: Exception) -> Exception:
+    refusal = _core.Error(f"{printable(file)}: does not say what the run was trained on ({error!r})")
+    refusal.code = 65
+    return refusal

@@ -11,60 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import embedding_bag
+
+from salient_gnn.layer import Layer, coo_of
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
     from typing_extensions import Self
 
     from salient_gnn import _core
-
-
-class Layer:
-    """What one layer of a model computes: a bipartite graph from num_src source to num_dst destination nodes.
-
-    Sources are batch.nodes[:num_src], destinations batch.nodes[:num_dst]; so destinations are the first sources.
-    """
-
-    def __init__(
-        self, indptr: Tensor, indices: Tensor, num_src: int, num_dst: int, edge_attr: Tensor | None = None
-    ) -> None:
-        self.indptr = indptr  #: int32 [num_dst + 1]
-        self.indices = indices  #: int32 [E]: destination i gets messages from indices[indptr[i]:indptr[i + 1]]
-        self.num_src = num_src
-        self.num_dst = num_dst
-        self.edge_attr = edge_attr  #: [E, D] in the order of edge_index, of a loader with edge_attr=True; else None
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """(num_src, num_dst), as PyG's `size`."""
-        return self.num_src, self.num_dst
-
-    @cached_property
-    def edge_index(self) -> Tensor:
-        """int64 [2, E] sources and destinations, for SAGEConv((x, x[:num_dst]), edge_index) and its like."""
-        return _coo(self.indptr, self.indices, 0)
-
-    @cached_property
-    def adj(self) -> Tensor:
-        """torch.sparse_csr [num_dst, num_src] of float32 ones: adj @ x sums over neighbours."""
-        ones = torch.ones(1, device=self.indices.device).expand(len(self.indices)).contiguous()
-        size = (self.num_dst, self.num_src)
-        return torch.sparse_csr_tensor(self.indptr, self.indices, ones, size, check_invariants=False)
-
-    def reduce(self, x: Tensor, how: str = "mean") -> Tensor:
-        """[num_dst, F] "mean" or "sum" of each destination's neighbours among the rows of x [num_src, F]; zeros where
-        it has none. Differentiable, without a row for every edge in between: the fastest form."""
-        return embedding_bag(self.indices, x, self.indptr, mode=how, include_last_offset=True)
-
-    def __repr__(self) -> str:
-        return f"Layer({self.num_src} -> {self.num_dst}, {len(self.indices)} edges)"
-
-
-def _coo(indptr: Tensor, indices: Tensor, first_row: int) -> Tensor:
-    rows = torch.arange(first_row, first_row + len(indptr) - 1, device=indptr.device)
-    destinations = torch.repeat_interleave(rows, indptr.diff(), output_size=len(indices))
-    return torch.stack([indices.long(), destinations])
 
 
 _KEYS = ("x", "edge_index", "n_id", "e_id", "input_id", "batch_size", "num_sampled_nodes", "num_sampled_edges")
@@ -170,6 +124,19 @@ class Batch(Slab):
         return self._facts["places"].of(self.nodes[: self.batch_size].long())
 
     @cached_property
+    def batch(self) -> Tensor | None:
+        """int64 [N] of a loader with disjoint=True: the number of the seed whose tree a node is in, 0 to S - 1. Else
+        None, as PyG has it, or Data's own."""
+        if not self._facts["disjoint"]:
+            own = "batch" in self._facts["columns"].names
+            return self._facts["columns"].take("batch", self) if own else None
+        tree = torch.arange(self.num_nodes, device=self.device)
+        for layer in reversed(self.layers):
+            sources, destinations = layer.edge_index
+            tree[sources] = tree[destinations]
+        return tree
+
+    @cached_property
     def y(self) -> Any:
         """int64 [S] classes of the seeds, or int8 [S, L] zeros and ones; -1 = not known. float32 [S, T] values of a
         regression, NaN = not known. With the loader's y_of="nodes" the same of all nodes, [N, ...]; of PyG's Data its
@@ -214,6 +181,7 @@ class Batch(Slab):
                 num_src,
                 num_dst,
                 self._edge_rows(hop) if self._facts["edge_attr"] else None,
+                self._edge_weights(hop) if self._facts["has_edge_weight"] else None,
             )
             for hop, (num_dst, num_src, num_edges, indptr, indices, _) in enumerate(self._hops)
         ]
@@ -228,7 +196,7 @@ class Batch(Slab):
         for num_dst, _, num_edges, indptr, indices, first in reversed(self._hops):
             rows = self._part(indptr, torch.int32, num_dst + 1)[known:]
             columns = self._part(indices, torch.int32, num_edges)[first:]
-            parts.append(_coo(rows, columns, known))
+            parts.append(coo_of(rows, columns, known))
             known = num_dst
         return torch.cat(parts, dim=1)
 
@@ -259,7 +227,7 @@ class Batch(Slab):
     @cached_property
     def sampled_edges(self) -> Tensor:
         """e_id, but where Data has other ids of edges under this name."""
-        if self._facts["edge_attr"]:
+        if self._facts["has_places"]:
             entries = self._edge_places().cpu()
         else:
             sources, destinations = self.nodes.long()[self.edge_index].cpu()
@@ -288,7 +256,8 @@ class Batch(Slab):
         return blocks
 
     def keys(self) -> list[str]:
-        return list(dict.fromkeys((*_KEYS, *self._facts["columns"].names)))
+        trees = ("batch",) if self._facts["disjoint"] else ()
+        return list(dict.fromkeys((*_KEYS, *trees, *self._facts["columns"].names)))
 
     def __contains__(self, name: str) -> bool:
         return name in self.keys()
@@ -312,10 +281,19 @@ class Batch(Slab):
         hops = reversed(range(len(self._hops)))
         return torch.cat([self._edge_rows(hop)[self._hops[hop][5] :] for hop in hops])
 
+    def edge_weights(self) -> Tensor:
+        """float32 [E] likewise: their weights, of a loader with edge_weight=True."""
+        hops = reversed(range(len(self._hops)))
+        return torch.cat([self._edge_weights(hop)[self._hops[hop][5] :] for hop in hops])
+
+    def _edge_weights(self, hop: int) -> Tensor:
+        """float32 [edges] of a hop, outermost first."""
+        return self._part(self._core.entry_parts[hop][2], torch.float32, self._hops[hop][2])
+
     def _edge_rows(self, hop: int) -> Tensor:
         """[edges, D] of a hop, outermost first, in the loader's dtype."""
         width, stored, wanted = self._facts["edge_attr"]
-        _, edge_x = self._core.entry_parts[hop]
+        edge_x = self._core.entry_parts[hop][1]
         num_edges = self._hops[hop][2]
         rows = self._part(edge_x, stored, num_edges * width).view(num_edges, width)
         return rows if wanted is None else rows.to(wanted)
@@ -323,7 +301,7 @@ class Batch(Slab):
     def _edge_places(self) -> Tensor:
         """int64 [E]: the places in the store's `indices` of the edges of edge_index."""
         parts = []
-        for (places, _), (_, _, num_edges, _, _, first) in zip(self._core.entry_parts, self._hops):
+        for (places, *_), (_, _, num_edges, _, _, first) in zip(self._core.entry_parts, self._hops):
             parts.append(self._part(places, torch.int64, num_edges)[first:])
         return torch.cat(parts[::-1])
 

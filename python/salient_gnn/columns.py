@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from salient_gnn.dataset import Dataset, names_in
-from salient_gnn.edge_attr import NAME as EDGE_ATTR
+from salient_gnn.edge_columns import ATTR, WEIGHT
 from salient_gnn.nodes import MASKS, Store
-from salient_gnn.pyg_store import store_of
+from salient_gnn.pyg_store import Drawn, store_of
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -44,8 +44,10 @@ class StoreColumns:
         self.names = ("y", *MASKS.values())
 
     def take(self, name: str, batch: Batch) -> Tensor:
-        if name == EDGE_ATTR:
+        if name == ATTR:
             return batch.edge_rows()
+        if name == WEIGHT:
+            return batch.edge_weights()
         rows = self._dataset.values_on(name, batch.device)[batch.nodes]
         return rows.long() if rows.dtype == torch.int32 else rows
 
@@ -60,8 +62,9 @@ class StoreColumns:
 class DataColumns:
     """Those of PyG's Data: all its attributes but edges, and features that the store has."""
 
-    def __init__(self, data: Data, dataset: Dataset) -> None:
+    def __init__(self, data: Data, dataset: Dataset, drawn: Drawn) -> None:
         self._data = data
+        self._drawn = drawn
         self.edge_index = data.edge_index
         self._num_nodes = dataset.num_nodes
         in_store = {"edge_index", "num_nodes", *(["x"] if dataset.num_features > 0 else [])}
@@ -85,18 +88,30 @@ class DataColumns:
         return value.to(batch.device)
 
     def edge_ids(self, entries: Tensor) -> Tensor:
-        """Columns of data.edge_index: of repeated ones, which the store has once, the first."""
+        """Columns of data.edge_index: of repeated ones, where the store has them once, the first."""
         if self._columns is None:
-            sources, destinations = self.edge_index.cpu()
-            keys, columns = (destinations.long() * self._num_nodes + sources.long()).sort(stable=True)
-            is_first = torch.ones(len(keys), dtype=torch.bool)
-            is_first[1:] = keys[1:] != keys[:-1]
-            self._columns = columns[is_first]
+            self._columns = self._columns_of_entries()
         return self._columns[entries]
 
+    def _columns_of_entries(self) -> Tensor:
+        """In the order of the store: by destination, time and source."""
+        sources, destinations = self.edge_index.cpu().long()
+        times = self._drawn.tensors(self._data).get("time")
+        if times is not None:
+            times = times.cpu()[sources] if self._data.is_node_attr(self._drawn.time) else times.cpu()
+            columns = sources.argsort(stable=True)
+            columns = columns[times[columns].argsort(stable=True)]
+            return columns[destinations[columns].argsort(stable=True)]
+        keys, columns = (destinations * self._num_nodes + sources).sort(stable=True)
+        if self._drawn.keeps_repeats:
+            return columns
+        is_first = torch.ones(len(keys), dtype=torch.bool)
+        is_first[1:] = keys[1:] != keys[:-1]
+        return columns[is_first]
 
-def columns_of(data: Any) -> tuple[Dataset, Columns]:
-    """Of a Dataset, a TypedDataset, or of PyG's Data."""
+
+def columns_of(data: Any, drawn: Drawn = Drawn()) -> tuple[Dataset, Columns]:
+    """Of a Dataset, a TypedDataset, or of PyG's Data. @param drawn  of Data alone"""
     if isinstance(data, Store):
         return data, StoreColumns(data)
     if hasattr(data, "node_types") or isinstance(data, tuple):
@@ -106,5 +121,5 @@ def columns_of(data: Any) -> tuple[Dataset, Columns]:
         raise TypeError(f"data: {type(data).__name__} is neither a salient_gnn.Dataset nor PyG's Data")
     if getattr(data, "edge_index", None) is None:
         raise ValueError("data: has no edge_index; Data with adj_t alone is not taken")
-    dataset = store_of(data)
-    return dataset, DataColumns(data, dataset)
+    dataset = store_of(data, drawn)
+    return dataset, DataColumns(data, dataset, drawn)

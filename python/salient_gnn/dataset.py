@@ -22,8 +22,10 @@ from salient_gnn.store_arrays import (
     MOST_NODES,
     mask_column,
     set_edge_attr,
+    set_edge_values,
     set_features,
     set_y,
+    times_of,
     warn_of_left_out,
     written,
 )
@@ -85,6 +87,10 @@ class Dataset(Store, LabelledNodes):
         force: bool = False,
         fp8: bool = False,
         edge_attr: Any = None,
+        edge_weight: Any = None,
+        edge_times: Any = None,
+        node_times: Any = None,
+        keep_repeats: bool = False,
     ) -> Dataset:
         """Writes a store to the folder `out`, once, and opens it.
 
@@ -100,6 +106,11 @@ class Dataset(Store, LabelledNodes):
         fp8          stores x in 8 bits a value, with 4 significant ones
         edge_attr    [M, D] or [M] features of the edges of edge_index, stored as float32; a reverse has those of its
                      edge. Repeated edges all stay then
+        edge_weight  [M] weights of these edges, finite and 0 or more, stored as float32. Of repeated edges they are
+                     added, unless they have features or times
+        edge_times   [M] whole numbers, when these edges came to be. Repeated edges all stay then
+        keep_repeats   repeated edges all stay, whatever they have
+        node_times   [V] whole numbers in the same unit, when nodes are asked for
         """
         _threads.use_threads()
         edges = edges_of(edge_index)
@@ -111,6 +122,11 @@ class Dataset(Store, LabelledNodes):
         store.set_edges(*(ends.numpy() for ends in edges), symmetric)
         if edge_attr is not None:
             set_edge_attr(store, edge_attr, len(edges[0]))
+        set_edge_values(store, len(edges[0]), edge_weight, edge_times)
+        if keep_repeats:
+            store.keep_repeats()
+        if node_times is not None:
+            store.set_node_times(times_of(node_times, num_nodes, "node_times").numpy())
         if features is not None:
             set_features(store, features, num_nodes)
         if y is not None:
@@ -145,8 +161,8 @@ class Dataset(Store, LabelledNodes):
         cls, data: Data | HeteroData, out: StrPath, *, split: int = 0, **options: Any
     ) -> Dataset | TypedDataset:
         """Writes a store from PyG's Data, with its train_mask, val_mask and test_mask; of masks [V, K] takes column
-        `split`. Edges stay as they are, with edge_attr where Data has it, without weights. The other options are those
-        of from_arrays().
+        `split`. Edges stay as they are, with edge_attr and edge_weight where Data has them. The other options are
+        those of from_arrays().
 
         Of HeteroData it writes a typed store, as from_typed_arrays() does, whose other options it takes: the target is
         the first type with y, unless target names another.
@@ -160,8 +176,9 @@ class Dataset(Store, LabelledNodes):
             mask = getattr(data, name, None)
             if mask is not None:
                 options.setdefault(part, mask_column(tensor_of(mask, name), name, split))
-        used = {"x", "y", "edge_index", "num_nodes", "edge_attr", *MASKS.values()}
-        options.setdefault("edge_attr", getattr(data, "edge_attr", None))
+        used = {"x", "y", "edge_index", "num_nodes", "edge_attr", "edge_weight", *MASKS.values()}
+        for name in ("edge_attr", "edge_weight"):
+            options.setdefault(name, getattr(data, name, None))
         warn_of_left_out((name for name in names_in(data) if name not in used), stacklevel=2)
         options.setdefault("num_nodes", data.num_nodes)
         return cls.from_arrays(out, edge_index, data.x, data.y, **options)
@@ -246,6 +263,11 @@ class Dataset(Store, LabelledNodes):
     def edge_attr(self) -> Tensor | None:
         """[E, D] float16 or float32, features of edges in the order of `indices`; None where edges have none."""
         return torch.from_dlpack(self._core.edge_features()) if self._core.num_edge_features > 0 else None
+
+    @property
+    def edge_weight(self) -> Tensor | None:
+        """float32 [E] in the order of `indices`; None where edges have no weights."""
+        return torch.from_dlpack(self._core.edge_weights()) if self._core.has_edge_weights else None
 
     def edge_attr_facts(self, dtype: torch.dtype | None) -> tuple[int, torch.dtype, torch.dtype | None]:
         """For batches: columns, the type in the store, and that which is wanted."""

@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from salient_gnn.pyg_store import Drawn
+
 TAKEN, NO_EFFECT, REFUSED = "taken", "no effect", "refused"
 
 
@@ -55,7 +57,9 @@ class Keyword:
 
 _PROCESSES = "no processes prepare batches, but threads"
 _ORDER = "`nodes`, `batch_size`, `shuffle` and `seed` say which seeds meet"
-SAME = ("batch_size", "shuffle", "drop_last", "replace", "transform", "input_time")  # PyG's and torch's as they are
+SAME = (  # PyG's and torch's as they are
+    "batch_size", "shuffle", "drop_last", "replace", "transform", "input_time", "disjoint",
+)  # fmt: skip
 KEYWORDS = {
     row.name: row
     for row in (
@@ -84,19 +88,28 @@ KEYWORDS = {
         Keyword("transform_sampler_output", REFUSED, "the engine's samples are not PyG's; `transform` is taken"),
         Keyword("custom_cls", REFUSED, "features come from a store, not from PyG's feature stores"),
         Keyword("input_id", REFUSED, "`batch.input_id` are the places of the seeds in `nodes`"),
-        Keyword("weight_attr", TAKEN, '`"edge_weight"`, those of the store, is `draw="weighted"`', "draw",
-                convert=_draw_from),
-        Keyword("time_attr", TAKEN, '`"edge_time"`, those of the store, is `time_rule="le"`; `input_time` the times '
-                "of the seeds, else the store's", "time_rule", convert=_rule_from),
+        Keyword("weight_attr", TAKEN, 'an attribute of the edges of `Data`, or `"edge_weight"`, those of a store, is '
+                '`draw="weighted"`; batches of a store have `edge_weight` then', "draw", convert=_draw_from),
+        Keyword("time_attr", TAKEN, 'an attribute of the nodes or edges of `Data`, or `"edge_time"`, those of a store, '
+                'is `time_rule="le"`; `input_time` the times of the seeds, else the nodes\' own. As in PyG every seed '
+                "has a tree of its own then, unless `disjoint=False`", "time_rule", convert=_rule_from),
         Keyword("temporal_strategy", TAKEN, '`"uniform"` or `"last"`', "time_strategy"),
-        Keyword("disjoint", REFUSED, "the seeds of a batch share the nodes that they reach; with times those of equal "
-                "times do", plain=False),
         Keyword("subgraph_type", REFUSED, "edges lead towards the seeds, as they were sampled", plain="directional"),
         Keyword("directed", REFUSED, "as `subgraph_type`", plain=True),
     )
 }  # fmt: skip
 
 _told: set[str] = set()
+
+
+def drawn_by(data: Any, keywords: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
+    """Of PyG's Data the attributes that are drawn by, and the keywords with a store's names for them."""
+    if not hasattr(data, "is_node_attr"):
+        return Drawn(), keywords
+    names = {"weight_attr": "edge_weight", "time_attr": "edge_time"}
+    said = {keyword: keywords[keyword] for keyword in names if keywords.get(keyword) is not None}
+    drawn = Drawn(said.get("weight_attr"), said.get("time_attr"))
+    return drawn, {**keywords, **{keyword: names[keyword] for keyword in said}}
 
 
 def own_keywords(own: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:

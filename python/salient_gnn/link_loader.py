@@ -15,6 +15,7 @@ from salient_gnn._arrays import edges_of, integer_of, refuse_first, tensor_of
 from salient_gnn.batch import Batch
 from salient_gnn.columns import columns_of
 from salient_gnn.dataset import Dataset
+from salient_gnn.keywords import drawn_by
 from salient_gnn.loader import NeighborLoader, choice_of
 
 if TYPE_CHECKING:
@@ -136,13 +137,15 @@ class LinkNeighborLoader(NeighborLoader):
         for name in _OF_NODES:
             if keywords.pop(name, None) is not None:
                 raise ValueError(f"{name}: batches are of links, without times")
+        if keywords.pop("disjoint", None):
+            raise ValueError("disjoint: True is not possible here: the ends of links share the nodes that they reach")
         mode, negatives = _negatives(neg_sampling, neg_sampling_ratio)
         choice_of("corrupt", corrupt, _core.CORRUPTED_ENDS)
         choice_of("exclude", exclude, _core.EXCLUDED_ENTRIES)
         choice_of("negative_sampler", negative_sampler, _core.NEGATIVE_SAMPLERS)
         if mode == "triplet" and corrupt != "dst":
             raise ValueError('corrupt: triplets have other destinations, "dst"')
-        store, columns = columns_of(said["data"])
+        store, columns = columns_of(said["data"], drawn_by(said["data"], keywords)[0])
         if not isinstance(store, Dataset) or store.num_nodes < 2:
             raise ValueError("dataset: links are of graphs of one node type, and of two nodes or more")
         if negative_sampler == "given":

@@ -19,9 +19,8 @@ from salient_gnn._arrays import integer_of, nodes_of, refuse_first, texts_of
 from salient_gnn.batch import Batch
 from salient_gnn.columns import StoreColumns, columns_of
 from salient_gnn.dataset import Dataset
-from salient_gnn.edge_attr import NAME as EDGE_ATTR
-from salient_gnn.edge_attr import asked_for as edge_attr_asked_for
-from salient_gnn.keywords import KEYWORDS, own_keywords
+from salient_gnn.edge_columns import edge_columns_of
+from salient_gnn.keywords import KEYWORDS, drawn_by, own_keywords
 from salient_gnn.nodes import Nodes
 from salient_gnn.pinning import pinning_of
 from salient_gnn.placement import FEATURES, SAMPLERS, Placement
@@ -75,6 +74,11 @@ class NeighborLoader:
                   is called by PyG's names or with Data, else "seeds"
     edge_attr     True, or "edge_attr": batches have the features of the store's edges, as batch.edge_attr and
                   layer.edge_attr, in the same dtype. Batches of PyG's Data have its own without
+    edge_weight   True, or "edge_weight": likewise their weights, float32, as batch.edge_weight; None = with PyG's
+                  weight_attr alone. Batches of PyG's Data have its own without
+    disjoint      every seed has a tree of its own, and batch.batch says in whose tree a node is; on the host, of graphs
+                  of one type of nodes. The tree is what the seed would have in a batch by itself. None = with PyG's
+                  time_attr alone, as PyG has it
     transform     is called with each batch.to_pyg(), and the loop gets what it returns
     features      "host": workers gather rows. "device": the GPU does, from a copy of all rows that it holds, of a typed
                   graph of those that are dense. "cached": it holds the rows that batches meet most, workers gather the
@@ -109,6 +113,8 @@ class NeighborLoader:
         dtype: torch.dtype | None = torch.float32,
         y_of: str | None = None,
         edge_attr: bool | str | None = None,
+        edge_weight: bool | str | None = None,
+        disjoint: bool | None = None,
         transform: Callable[[Any], Any] | None = None,
         features: str = "auto",
         sampler: str | None = "auto",
@@ -121,6 +127,8 @@ class NeighborLoader:
     ) -> None:
         _threads.use_threads()
         draws = {"draw": None if draw == "uniform" else draw, "time_rule": time_rule, "time_strategy": time_strategy}
+        drawn, keywords = drawn_by(keywords.get("data", dataset), keywords)
+        by_weight, by_time = (keywords.get(name) is not None for name in ("weight_attr", "time_attr"))
         own, is_pygs = _own_names(dataset, nodes, fanouts, seed, draws, keywords)
         draw = own["draw"] or "uniform"
         nodes, seed = "all" if is_pygs and own["nodes"] is None else own["nodes"], own["seed"] or 0
@@ -131,7 +139,7 @@ class NeighborLoader:
         choice_of("sampler", sampler, SAMPLERS)
         cache_bytes = integer_of("cache_bytes", cache_bytes, 0)
         self.data = own["dataset"]  #: what the loader was given
-        self.dataset, columns = columns_of(self.data)
+        self.dataset, columns = columns_of(self.data, drawn)
         device = columns.device if device is None else device
         self.device = _whole_device(device)
         self.dtype = _feature_dtype(dtype)
@@ -141,9 +149,13 @@ class NeighborLoader:
         self.workers = len(os.sched_getaffinity(0)) if workers is None else integer_of("workers", workers, 0, 1024)
         asked = _asked(self.dataset, nodes)
         self._core = asked.core
-        self._has_edge_attr = edge_attr_asked_for(edge_attr, self._core, columns.names)
-        if self._has_edge_attr:
-            columns.names += (EDGE_ATTR,)
+        self._edge_columns = edge_columns_of(self._core, columns.names, edge_attr, edge_weight, by_weight,
+                                             drawn.keeps_repeats)  # fmt: skip
+        columns.names += self._edge_columns.names
+        self._disjoint = by_time if disjoint is None else bool(disjoint)
+        if self._disjoint and isinstance(self.dataset, TypedDataset):
+            raise ValueError("disjoint: True is not possible here: seeds of typed graphs share the nodes that they "
+                             "reach")  # fmt: skip
         self._order = _core.EpochOrder()
         self._order.set_nodes(asked.seeds.numpy())
         self._order.batch_size = batch_size
@@ -167,16 +179,23 @@ class NeighborLoader:
             dataset=self.data, nodes=asked.nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
             shuffle=shuffle, seed=seed, replace=replace, draw=draw, time_rule=own["time_rule"], time_window=time_window,
             time_strategy=own["time_strategy"], input_time=input_time, dtype=dtype, y_of=y_of, edge_attr=edge_attr,
-            transform=transform,
+            edge_weight=self._edge_columns.weight or edge_weight, disjoint=self._disjoint, transform=transform,
             features=features, sampler=sampler, cache_bytes=cache_bytes, rank=rank, world_size=world_size,
             workers=workers, drop_last=drop_last,
         )  # fmt: skip
+        if drawn.weight is not None:
+            self._arguments |= {"draw": "uniform", "weight_attr": drawn.weight}
+        if drawn.time is not None:
+            self._arguments |= {"time_rule": None, "time_attr": drawn.time}
         self._facts = {
             **asked.facts,
             "dtype": dtype,
             "features": resident,
             "cache": cache,
-            "edge_attr": self.dataset.edge_attr_facts(dtype) if self._has_edge_attr else None,
+            "edge_attr": self.dataset.edge_attr_facts(dtype) if self._edge_columns.attr else None,
+            "has_edge_weight": self._edge_columns.weight,
+            "has_places": self._edge_columns.places,
+            "disjoint": self._disjoint,
             "columns": columns,
             "has_own_y": is_of_data,
             "y_of": y_of,
@@ -195,8 +214,12 @@ class NeighborLoader:
             features = "sparse features stay on the host"
         if self._core.has_edge_times and self._time is None:
             sampler = sampler or "its edges are in the order of their times"
-        if self._has_edge_attr:
-            sampler = sampler or "batches with edge_attr are sampled by the host"
+        if self._edge_columns.places:
+            what = " and ".join(self._edge_columns.names) or "edges of Data that are drawn by"
+            sampler = sampler or f"batches with {what} are sampled by the host"
+        if self._disjoint:
+            sampler = sampler or "disjoint batches are sampled by the host"
+            features = features or "disjoint batches are gathered by the host"
         if not _core.has_cuda:
             sampler = sampler or "this salient_gnn was built without CUDA"
         cache = features or ("rows of typed graphs are on the device as a whole, or not" if is_typed else "")
@@ -205,8 +228,8 @@ class NeighborLoader:
     def _options(self, rule: _core.SamplingRule) -> _core.StreamOptions:
         options = _core.StreamOptions()
         options.rule, options.num_workers = rule, self.workers
-        if self._has_edge_attr:
-            options.carry_edges()
+        self._edge_columns.apply_to(options)
+        options.disjoint = self._disjoint
         if self._time is not None:
             self._time.apply_to(options)
         self._set_items(options)

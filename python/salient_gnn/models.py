@@ -16,8 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from salient_gnn._runs import checkpoint_folder, trained_on
-from salient_gnn.batch import Layer
+from salient_gnn import by_weight
+from salient_gnn._runs import checkpoint_folder, link_embeddings_of, trained_on
+from salient_gnn.decoders import decoder_of, embeddings_of
+from salient_gnn.layer import Layer
 from salient_gnn.run_module import RunModule
 from salient_gnn.typed_models import KINDS, TypedModel
 
@@ -70,6 +72,8 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
     Its forward takes (x, layers) with the layers of a Batch, and returns the logits of the seeds; or (x, edge_index) of
     a whole graph, and returns the logits of all nodes. A model that reads features of edges takes (x, layers) of a
     loader with edge_attr=True, or (x, edge_index, edge_attr). Of a regression they are values in the targets' unit.
+    One that counts neighbours by the weights of edges (--aggregate weighted) takes layers of a loader with
+    edge_weight=True, or (x, edge_index, edge_weight=...) of a whole graph.
     Models that weigh edges by whole degrees (gcn's symmetric norm, gin's scaled sums) take whole graphs alone. Its
     class_names and column_names are those of the data set that it was trained on, or empty where that has none; of
     another one it takes what Dataset.seen_by_run(run) gives.
@@ -77,15 +81,20 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
     Of a typed graph it is a TypedModel: its forward takes (x_dict, edge_index_dict) of a whole graph, or with n_id_dict
     those of a batch, and returns the logits of each type's nodes.
 
+    Of a run that predicts links it is the encoder: its forward returns rows of nodes, and model.scores(rows,
+    edge_label_index) the scores of links between them. Of embeddings of entities and relations (--model none) it is
+    PyG's DistMult, ComplEx or RotatE, with a margin of 0, whose forward takes (head, relation, tail).
+
     checkpoint   "best", "latest" or "epoch-0003"
     """
     folder = checkpoint_folder(run, checkpoint)
     parameters, metadata = read_safetensors(folder / "model.safetensors")
+    embeddings = link_embeddings_of(folder)
+    if embeddings is not None:
+        return embeddings_of(embeddings, parameters).eval()
     config = json.loads(metadata["salient.config"])
-    if config.get("aggregate", "plain") != "plain":
-        raise ValueError(f"{folder}: its {config['model']} counts neighbours by the weights of edges, which PyG's "
-                         "layers of these names do not; salient-infer predicts with it")  # fmt: skip
     model = TypedModel(config) if config["model"] in KINDS else TrainedModel(config)
+    model.decoder = decoder_of(config, parameters)
     model.load_state_dict(parameters)
     if (folder / "state.json").is_file():
         schema = trained_on(folder).schema
@@ -170,20 +179,35 @@ class TrainedModel(RunModule):
             return pyg.GINConv(network) if self.kind == "gin" else pyg.GINEConv(network, edge_dim=edge_dim)
         raise ValueError(f"model: '{self.kind}' is not known to this version")
 
-    def forward(self, x: Tensor, graph: Tensor | Sequence[Layer], edge_attr: Tensor | None = None) -> Tensor:
-        return self._in_units(self.outputs(x, graph, edge_attr))
+    def forward(
+        self,
+        x: Tensor,
+        graph: Tensor | Sequence[Layer],
+        edge_attr: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+    ) -> Tensor:
+        return self._in_units(self.outputs(x, graph, edge_attr, edge_weight))
 
-    def outputs(self, x: Tensor, graph: Tensor | Sequence[Layer], edge_attr: Tensor | None = None) -> Tensor:
+    def outputs(
+        self,
+        x: Tensor,
+        graph: Tensor | Sequence[Layer],
+        edge_attr: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+    ) -> Tensor:
         """forward(), but of a regression in units of the targets' deviations, from their means on: for training."""
         if x.dim() != 2 or x.shape[1] != self.config["in_dim"]:
             raise ValueError(f"x: has shape {list(x.shape)}, and the model was trained on [N, {self.config['in_dim']}]")
         layers, edge_attrs = self._layers_of(x, graph), self._edge_attrs_of(graph, edge_attr)
+        weights = self._edge_weights_of(graph, edge_weight)
         x = x.to(next(self.parameters()).dtype)
         if self.kind == "sage-ri":
-            return self._sage_ri(x, layers)
+            return self._sage_ri(x, layers, weights)
         num_seeds, collected = layers[-1][1], []
         for i, (conv, (edges, num_dst)) in enumerate(zip(self.convs, layers)):
-            if edge_attrs is None:
+            if weights is not None:
+                h = self._convolve_by_weight(conv, x, edges, num_dst, weights[i], edge_attrs and edge_attrs[i])
+            elif edge_attrs is None:
                 h = self._convolve(conv, x, edges, num_dst)
             else:
                 h = conv((x, x[:num_dst]), edges, edge_attr=edge_attrs[i].to(x.dtype))
@@ -219,6 +243,33 @@ class TrainedModel(RunModule):
                                  "or layers of a loader with edge_attr=True")  # fmt: skip
         return found
 
+    def _edge_weights_of(self, graph: Tensor | Sequence[Layer], edge_weight: Tensor | None) -> list[Tensor] | None:
+        """Of each layer; None of a model that reads none."""
+        if self.config.get("aggregate", "plain") == "plain":
+            return None
+        if isinstance(graph, Tensor):
+            found, counts = [edge_weight] * self.config["num_layers"], [graph.shape[1]] * self.config["num_layers"]
+        else:
+            found, counts = [layer.edge_weight for layer in graph], [len(layer.indices) for layer in graph]
+        for weights, count in zip(found, counts):
+            if weights is None or weights.shape != (count,):
+                raise ValueError(f"this {self.kind} counts neighbours by the weights of edges: edge_weight [E] of the "
+                                 "whole graph, or layers of a loader with edge_weight=True")  # fmt: skip
+        return found
+
+    def _convolve_by_weight(
+        self, conv: nn.Module, x: Tensor, edges: Tensor, num_dst: int, weight: Tensor, edge_attr: Tensor | None
+    ) -> Tensor:
+        weight = weight.to(x.dtype)
+        if self.kind == "sage":
+            return by_weight.mean(conv, x, num_dst, edges, weight)
+        if self.kind != "gcn":
+            edge_attr = None if edge_attr is None else edge_attr.to(x.dtype)
+            return by_weight.attention(self.kind, conv, x, num_dst, edges, weight, edge_attr)
+        if self.config.get("gcn_norm", "row") == "symmetric":
+            return by_weight.symmetric_sum(conv, x, edges, weight)
+        return by_weight.row_mean(conv, x, num_dst, edges, weight)
+
     def _convolve(self, conv: nn.Module, x: Tensor, edges: Tensor, num_dst: int) -> Tensor:
         if self.kind != "gcn":
             return conv((x, x[:num_dst]), edges)
@@ -229,11 +280,15 @@ class TrainedModel(RunModule):
         weights = 1 / torch.bincount(edges[1], minlength=num_dst).to(x.dtype)
         return conv(x, edges, weights[edges[1]])[:num_dst]
 
-    def _sage_ri(self, x: Tensor, layers: list[tuple[Tensor, int]]) -> Tensor:
+    def _sage_ri(self, x: Tensor, layers: list[tuple[Tensor, int]], weights: list[Tensor] | None) -> Tensor:
         num_seeds = layers[-1][1]
         collected = [x[:num_seeds]]
-        for conv, norm, residual, (edges, num_dst) in zip(self.convs, self.bns, self.res_linears, layers):
-            h = conv((x, x[:num_dst]), edges)
+        for i, (conv, norm, residual) in enumerate(zip(self.convs, self.bns, self.res_linears)):
+            edges, num_dst = layers[i]
+            if weights is None:
+                h = conv((x, x[:num_dst]), edges)
+            else:
+                h = by_weight.mean(conv, x, num_dst, edges, weights[i].to(x.dtype))
             x = nn.functional.leaky_relu(norm(h)) + residual(x[:num_dst])
             collected.append(x[:num_seeds])
         return self.mlp["module_list"](torch.cat(collected, -1))

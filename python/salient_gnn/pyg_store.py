@@ -10,7 +10,8 @@ import tempfile
 import threading
 import warnings
 import weakref
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -23,23 +24,55 @@ if TYPE_CHECKING:
 _STORED_TYPES = (torch.float32, torch.float16)  # without a loss; other features stay in Data
 _LARGE_BYTES = 1 << 30  # to be said
 
+@dataclass(frozen=True)
+class Drawn:
+    """Attributes of PyG's Data that its loaders draw by."""
+
+    weight: str | None = None  #: weight_attr: of edges
+    time: str | None = None  #: time_attr: of edges, or of nodes
+
+    def tensors(self, data: Data) -> dict[str, Tensor]:
+        """By the names that from_arrays() has for them. An edge is as old as its source where nodes have times."""
+        found: dict[str, Tensor] = {}
+        if self.weight is not None:
+            found["edge_weight"] = _attribute(data, "weight_attr", self.weight, data.is_edge_attr)
+        if self.time is not None:
+            found["time"] = _attribute(data, "time_attr", self.time, lambda name: True)
+        return found
+
+    @property
+    def keeps_repeats(self) -> bool:
+        """As PyG's samplers see them: every edge of edge_index for itself."""
+        return self.weight is not None or self.time is not None
+
+
+def _attribute(data: Data, keyword: str, name: Any, is_right: Any) -> Tensor:
+    value = getattr(data, name, None) if isinstance(name, str) else None
+    if not isinstance(value, Tensor) or not is_right(name):
+        what = "edges" if keyword == "weight_attr" else "nodes or edges"
+        raise ValueError(f"{keyword}: {name!r} is no attribute of the {what} of data")
+    return value
+
+
 _making = threading.Lock()
-_stores: dict[int, tuple[list[object], Dataset]] = {}  # by the id of edge_index: what was stored, and the store
+_stores: dict[tuple[int, Drawn], tuple[list[object], Dataset]] = {}  # by the id of edge_index: what was stored, where
 
 
-def store_of(data: Data) -> Dataset:
-    """Copies of a Data object, which share their tensors, share the store."""
-    x, key = getattr(data, "x", None), id(data.edge_index)
+def store_of(data: Data, drawn: Drawn = Drawn()) -> Dataset:
+    """Copies of a Data object, which share their tensors, share the store, where they are drawn from alike."""
+    x, values = getattr(data, "x", None), drawn.tensors(data)
+    key = (id(data.edge_index), drawn)
     is_stored = isinstance(x, Tensor) and x.dim() == 2 and x.shape[1] > 0 and x.dtype in _STORED_TYPES
     parts = [data.edge_index, *([x] if is_stored and x.layout == torch.strided else [])]
-    wanted: list[object] = [data.num_nodes, *((id(part), _version(part)) for part in parts)]
+    known_by = [*parts, *values.values()]
+    wanted: list[object] = [data.num_nodes, *((id(part), _version(part)) for part in known_by)]
     with _making:
         known = _stores.get(key)
         if known is not None and known[0] == wanted:
             return known[1]
-        dataset = _write(parts, data.num_nodes)
+        dataset = _write(parts, data.num_nodes, _values_of_edges(data, drawn, values))
         _stores[key] = wanted, dataset
-        for part in parts:
+        for part in known_by:
             weakref.finalize(part, _stores.pop, key, None).atexit = False
         return dataset
 
@@ -48,7 +81,20 @@ def _version(tensor: Tensor) -> int:
     return 0 if tensor.is_inference() else tensor._version
 
 
-def _write(parts: list[Tensor], num_nodes: int) -> Dataset:
+def _values_of_edges(data: Data, drawn: Drawn, values: dict[str, Tensor]) -> dict[str, Any]:
+    """As from_arrays() takes them."""
+    taken: dict[str, Any] = {"edge_weight": values.get("edge_weight"), "keep_repeats": drawn.keeps_repeats}
+    times = values.get("time")
+    if times is None:
+        return taken
+    if times.is_floating_point() or times.dtype == torch.bool:
+        raise ValueError(f"time_attr: {drawn.time!r} has {times.dtype}, not whole numbers")
+    if not data.is_node_attr(drawn.time):
+        return {**taken, "edge_times": times}
+    return {**taken, "edge_times": times[data.edge_index[0]], "node_times": times}
+
+
+def _write(parts: list[Tensor], num_nodes: int, values: dict[str, Any]) -> Dataset:
     folder = tempfile.mkdtemp(prefix="salient-data-")
     num_bytes = sum(part.nbytes for part in parts)
     if num_bytes > _LARGE_BYTES:
@@ -56,7 +102,7 @@ def _write(parts: list[Tensor], num_nodes: int) -> Dataset:
             f"data: {num_bytes / 1e9:.1f} GB of edges and features are written to {folder}, and removed with them; "
             "Dataset.from_pyg(data, FOLDER) keeps a store", stacklevel=5)  # fmt: skip
     try:
-        dataset = Dataset.from_arrays(pathlib.Path(folder, "data"), *parts, num_nodes=num_nodes, name="data")
+        dataset = Dataset.from_arrays(pathlib.Path(folder, "data"), *parts, num_nodes=num_nodes, name="data", **values)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from salient_gnn.decoders import LinkDecoder
+
 
 class RunModule(nn.Module):
     """load_model() fills class_names, column_names and target_scales, of a run that has them."""
@@ -19,7 +21,16 @@ class RunModule(nn.Module):
         self.kind: str = config["model"]
         self.class_names: list[str] = []
         self.column_names: list[str] = []
+        self.decoder: LinkDecoder | None = None  #: of a run that predicts links
         self.register_buffer("target_scales", None, persistent=False)  #: [2, T] means and deviations of a regression
+
+    def scores(self, rows: Tensor, edge_label_index: Tensor) -> Tensor:
+        """[P] of links, the larger the likelier, of a run that predicts links. @param rows  what forward() returned
+        @param edge_label_index  [2, P] sources and destinations among them"""
+        if self.decoder is None:
+            raise ValueError("scores: the run predicts nodes, not links")
+        source, destination = edge_label_index
+        return self.decoder(rows[source], rows[destination])
 
     def _norms(self, count: int) -> nn.ModuleList:
         kinds: dict[str, Any] = {"none": nn.Identity, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}

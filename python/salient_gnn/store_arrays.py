@@ -26,7 +26,7 @@ def warn_of_left_out(names: Iterable[str], stacklevel: int) -> None:
     if names:
         text = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} left out"
         warnings.warn(
-            f"{text}: a store has edges without weights, features, labels and a split", stacklevel=stacklevel + 1
+            f"{text}: a store has edges, features, labels and a split", stacklevel=stacklevel + 1
         )
 
 
@@ -37,6 +37,36 @@ def set_edge_attr(store: _core.StoreFromArrays, edge_attr: Any, num_edges: int) 
     if rows.dim() != 2 or rows.shape[0] != num_edges or rows.shape[1] == 0 or rows.layout != torch.strided:
         raise ValueError(f"edge_attr: has shape {list(rows.shape)}, not [{num_edges}, D] with D above 0")
     store.set_edge_features(narrowed(rows, "edge_attr").contiguous().numpy())
+
+
+def set_edge_values(store: _core.StoreFromArrays, num_edges: int, weights: Any, times: Any) -> None:
+    """Weights and times of the edges of an edge_index, [M] each; None where they have none."""
+    if weights is not None:
+        store.set_edge_weights(weights_of(weights, num_edges).numpy())
+    if times is not None:
+        store.set_edge_times(times_of(times, num_edges, "edge_times").numpy())
+
+
+def weights_of(values: Any, num_edges: int, what: str = "edge_weight") -> Tensor:
+    """float32 [M] on the CPU, finite and 0 or more; of [M, 1] the column. ValueError else."""
+    weights = tensor_of(values, what)
+    weights = weights.squeeze(1) if weights.dim() == 2 and weights.shape[1] == 1 else weights
+    if weights.shape != (num_edges,) or weights.layout != torch.strided:
+        raise ValueError(f"{what}: has shape {list(weights.shape)}, not [{num_edges}]")
+    weights = weights.cpu()
+    narrow = weights.to(torch.float32)
+    refuse_first(~narrow.isfinite() | (narrow < 0), weights, what, "weights are finite and 0 or more")
+    return narrow.contiguous()
+
+
+def times_of(values: Any, count: int, what: str) -> Tensor:
+    """int64 [count] on the CPU, of whole numbers. ValueError else."""
+    times = tensor_of(values, what)
+    if times.is_floating_point() or times.dtype == torch.bool:
+        raise ValueError(f"{what}: {times.dtype} are no whole numbers")
+    if times.shape != (count,) or times.layout != torch.strided:
+        raise ValueError(f"{what}: has shape {list(times.shape)}, not [{count}]")
+    return times.to("cpu", torch.int64).contiguous()
 
 
 def written(out: StrPath, force: bool, write: Callable[[], None]) -> None:

@@ -201,9 +201,9 @@ def test_from_pyg_and_from_ogb(arrays, tmp_path):
     item = data_module.Data(x=arrays["x"], y=arrays["y"], edge_index=arrays["edge_index"], **masks)
     data = Dataset.from_pyg(item, tmp_path / "pyg", split=1)
     assert (data.train.tolist(), data.valid.tolist(), data.test.tolist()) == ([0], [1], [2])
-    item.edge_weight = torch.ones(13)
-    with pytest.warns(UserWarning, match="edge_weight is left out"):
-        Dataset.from_pyg(item, tmp_path / "weighted")
+    item.edge_weight, item.day = torch.ones(13), torch.ones(13)
+    with pytest.warns(UserWarning, match="^day is left out"):
+        assert Dataset.from_pyg(item, tmp_path / "weighted").edge_weight.tolist() == [1] * 13
     with pytest.raises(ValueError, match="no edge_index"):
         Dataset.from_pyg(data_module.HeteroData(), tmp_path / "types")
 

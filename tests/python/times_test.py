@@ -103,7 +103,8 @@ def test_pygs_names_say_the_same(timed):
     dataset, _ = timed
     own = LOADER(dataset, [3, 1, 2], [4, 2], 2, time_rule="le", time_strategy="last", input_time=[9, 40, 20], workers=1)
     pygs = LOADER(dataset, [4, 2], torch.tensor([3, 1, 2]), batch_size=2, time_attr="edge_time",
-                  input_time=torch.tensor([9, 40, 20]), temporal_strategy="last", workers=1)  # fmt: skip
+                  input_time=torch.tensor([9, 40, 20]), temporal_strategy="last", disjoint=False,
+                  workers=1)  # fmt: skip
     assert slabs(own) == slabs(pygs)
     assert slabs(pickle.loads(pickle.dumps(pygs))) == slabs(LOADER(
         dataset, [3, 1, 2], [4, 2], 2, time_rule="le", time_strategy="last", input_time=[9, 40, 20], workers=1))
@@ -148,7 +149,6 @@ def test_what_cannot_be_is_said(timed, dataset):
     refuse("time_strategy: 'last' draws nothing, and so not by labor", time_rule="lt", time_strategy="last",
            draw="labor")  # fmt: skip
     refuse("time_attr: 'time'", time_attr="time")
-    refuse("disjoint: True is not possible here", time_rule="lt", disjoint=True)
     refuse("has no times of edges", data=dataset, time_rule="lt")
     refuse("sampler: 'device' is not possible", time_rule="lt", sampler="device")
     (batch,) = LOADER(store, [1, 2], [2], time_rule="lt")
