@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/link_command.h"
@@ -15,12 +16,17 @@
 
 namespace salient {
 
-/// The best checkpoint of a run.
+/// The best checkpoint of a run, or an encoder's rows with the relations of its decoder.
 class EmbeddingModel {
  public:
   /// @param said  another data set than the run's, if it names one
   /// @throws Error{kNoInput}, Error{kBadData} for a run or data set that is missing, damaged or of another one
   EmbeddingModel(const std::filesystem::path& run, const DataOptions& said, const LinkRunOptions& trained);
+
+  /// The same of rows that an encoder has computed.
+  /// @param dataset   shares what it points to   @param reverses  [relations] by which heads are asked for
+  EmbeddingModel(const Dataset& dataset, Embeddings embeddings, std::vector<std::optional<std::uint32_t>> reverses)
+      : dataset_(dataset), embeddings_(std::move(embeddings)), reverses_(std::move(reverses)) {}
 
   const Dataset& dataset() const { return dataset_; }
   std::int64_t width() const { return embeddings_.shape.node_width(); }

@@ -91,6 +91,15 @@ std::uint64_t write_best_triples(const EmbeddingModel& model, const InferOptions
 
 }  // namespace
 
+std::uint64_t write_triple_results(const EmbeddingModel& model, const InferOptions& said, const fs::path& folder) {
+  std::uint64_t count = 0;
+  arena_of(said.machine.threads).execute([&] {
+    count =
+        said.links.empty() ? write_best_triples(model, said, folder) : write_triple_scores(model, said.links, folder);
+  });
+  return count;
+}
+
 void require_options_of_embeddings(const InferOptions& said) {
   const std::map<std::string, std::string> none = values_of({});
   for (const auto& [name, value] : values_of(said))
@@ -113,16 +122,15 @@ std::string write_embedding_results(const InferOptions& said, const LinkRunOptio
                                   {{"name", model.dataset().name},
                                    {"source", model.dataset().source_kind},
                                    {"fingerprint", model.dataset().fingerprint}}}};
-  arena_of(said.machine.threads).execute([&] {
-    if (said.links.empty())
-      json["nodes"] = {{"selected", said.nodes.what},
-                       {"relation", said.relation},
-                       {"side", name_of(said.side)},
-                       {"top_k", said.results.top_k},
-                       {"count", write_best_triples(model, said, folder)}};
-    else
-      json["links"] = {{"file", said.links}, {"count", write_triple_scores(model, said.links, folder)}};
-  });
+  const std::uint64_t count = write_triple_results(model, said, folder);
+  if (said.links.empty())
+    json["nodes"] = {{"selected", said.nodes.what},
+                     {"relation", said.relation},
+                     {"side", name_of(said.side)},
+                     {"top_k", said.results.top_k},
+                     {"count", count}};
+  else
+    json["links"] = {{"file", said.links}, {"count", count}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";  // paths are bytes
 }
 

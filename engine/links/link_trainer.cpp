@@ -124,9 +124,12 @@ class LinkTrainer {
   }
 
   LinkRanks ranks_of(std::size_t split, const Embeddings& embeddings) const {
-    if (const GivenNegatives given = open_negatives(dataset_, split); given.of_link() > 0)
-      return rank_links_among(embeddings, dataset_.links[split], given, reverses_, options_.ties);
-    return rank_links(embeddings, dataset_.links[split], known_, reverses_, options_.ties);
+    const LinkTable& links = dataset_.links[split];
+    const RankedLinks ranked{links, dataset_.types, reverses_, options_.ties};
+    const GivenNegatives given = open_negatives(dataset_, split);
+    return tally(
+        given.of_link() > 0 ? rank_links_among(embeddings, ranked, given) : rank_links(embeddings, ranked, known_),
+        links, reverses_.size());
   }
 
   const Dataset& dataset_;
