@@ -2,6 +2,8 @@
 #include "apps/best_links.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/console/log.h"
@@ -26,6 +28,15 @@ std::vector<NodeId> partners_of(const BestLinks& wanted, const KnownLinks& known
   return all;
 }
 
+/// The nodes that may be the end that is to be found: of a typed graph those of its type.
+std::pair<NodeId, std::uint64_t> candidates_of(const BestLinks& wanted) {
+  const Dataset& dataset = wanted.dataset;
+  if (!dataset.types.is_typed()) return {0, dataset.num_nodes()};
+  const Relation& relation = dataset.types.relations[wanted.relation];
+  const auto type = static_cast<std::size_t>(wanted.side == LinkSide::kTail ? relation.dst : relation.src);
+  return {static_cast<NodeId>(dataset.slots->node_begin[type]), dataset.slots->num_nodes_of(type)};
+}
+
 }  // namespace
 
 std::string link_text(const NodeIds& ids, const NodePair& link, const std::string& relation) {
@@ -39,14 +50,22 @@ KnownLinks known_links_of(const Dataset& dataset) {
 
 std::vector<std::vector<ScoredNode>> find_best_links(const BestLinks& wanted, const KnownLinks& known,
                                                      std::span<const NodeId> nodes, const LinkScores& scores) {
+  const auto [first_candidate, num_candidates] = candidates_of(wanted);
   std::vector<std::vector<NodeId>> left_out;
-  for (const NodeId node : nodes) left_out.push_back(partners_of(wanted, known, node));
-  return best_candidates({.num_queries = nodes.size(),
-                          .num_candidates = wanted.dataset.num_nodes(),
-                          .scores = [&](std::size_t begin, std::size_t end, std::int64_t first, std::int64_t count,
-                                        float* out) { scores(nodes.subspan(begin, end - begin), first, count, out); },
-                          .left_out = [&](std::size_t q) { return std::span<const NodeId>(left_out[q]); }},
-                         wanted.k, wanted.blocks);
+  for (const NodeId node : nodes) {
+    left_out.push_back(partners_of(wanted, known, node));
+    for (NodeId& partner : left_out.back()) partner -= first_candidate;
+  }
+  auto best = best_candidates(
+      {.num_queries = nodes.size(),
+       .num_candidates = num_candidates,
+       .scores = [&](std::size_t begin, std::size_t end, std::int64_t first, std::int64_t count,
+                     float* out) { scores(nodes.subspan(begin, end - begin), first_candidate + first, count, out); },
+       .left_out = [&](std::size_t q) { return std::span<const NodeId>(left_out[q]); }},
+      wanted.k, wanted.blocks);
+  for (std::vector<ScoredNode>& of_node : best)
+    for (ScoredNode& scored : of_node) scored.node += first_candidate;
+  return best;
 }
 
 void write_best_links(const std::filesystem::path& folder, const BestLinks& wanted, const LinkScores& scores) {

@@ -66,6 +66,10 @@ std::uint64_t write_triple_scores(TripleModel& model, const std::string& file, c
   return count;
 }
 
+std::string text_of(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";  // paths are bytes
+}
+
 /// @return  of how many nodes
 std::uint64_t write_best_triples(TripleModel& model, const InferOptions& said, const fs::path& folder) {
   if (said.relation.empty()) fail(ErrorKind::kUsage, "--relation: is needed, of the links that --nodes are asked for");
@@ -88,6 +92,13 @@ std::uint64_t write_best_triples(TripleModel& model, const InferOptions& said, c
 }
 
 }  // namespace
+
+std::uint64_t write_triple_results(TripleModel& model, const InferOptions& said, const fs::path& folder) {
+  return arena_of(said.machine.threads).execute([&] {
+    return said.links.empty() ? write_best_triples(model, said, folder)
+                              : write_triple_scores(model, said.links, folder);
+  });
+}
 
 void require_options_of_embeddings(const InferOptions& said) {
   const std::map<std::string, std::string> none = values_of({});
@@ -113,24 +124,27 @@ std::string write_embedding_results(const InferOptions& said, const char* progra
   json["dataset"] = {{"name", model.dataset().name},
                      {"source", model.dataset().source_kind},
                      {"fingerprint", model.dataset().fingerprint}};
-  arena_of(said.machine.threads).execute([&] {
-    if (said.negatives.are_there()) {
-      const TripleAccuracies accuracies = write_triple_accuracies(model, said.negatives, folder);
-      json["negatives"] = {{"valid", said.negatives.valid},
-                           {"test", said.negatives.test},
-                           {"valid_accuracy", accuracies.valid},
-                           {"test_accuracy", accuracies.test}};
-    } else if (said.links.empty()) {
-      json["nodes"] = {{"selected", said.nodes.what},
-                       {"relation", said.relation},
-                       {"side", name_of(said.side)},
-                       {"top_k", said.results.top_k},
-                       {"count", write_best_triples(model, said, folder)}};
-    } else {
-      json["links"] = {{"file", said.links}, {"count", write_triple_scores(model, said.links, folder)}};
-    }
-  });
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";  // paths are bytes
+  if (said.negatives.are_there()) {
+    TripleAccuracies accuracies;
+    arena_of(said.machine.threads).execute([&] {
+      accuracies = write_triple_accuracies(model, said.negatives, folder);
+    });
+    json["negatives"] = {{"valid", said.negatives.valid},
+                         {"test", said.negatives.test},
+                         {"valid_accuracy", accuracies.valid},
+                         {"test_accuracy", accuracies.test}};
+    return text_of(json);
+  }
+  const std::uint64_t count = write_triple_results(model, said, folder);
+  if (said.links.empty())
+    json["nodes"] = {{"selected", said.nodes.what},
+                     {"relation", said.relation},
+                     {"side", name_of(said.side)},
+                     {"top_k", said.results.top_k},
+                     {"count", count}};
+  else
+    json["links"] = {{"file", said.links}, {"count", count}};
+  return text_of(json);
 }
 
 }  // namespace salient

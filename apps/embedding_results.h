@@ -1,6 +1,7 @@
 // apps/embedding_results.h - what salient-infer says by a model of a knowledge graph: embeddings, or paths.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -12,6 +13,13 @@ namespace salient {
 inline constexpr char kLinksOrNodes[] =
     "--links: is needed, a file of links to be scored, or --nodes, whose likeliest links --top-k counts, as the run "
     "predicts links";
+
+class TripleModel;
+
+/// Writes into `folder` scores.csv of the triples of --links, or best.csv of --nodes: see write_embedding_results().
+/// @return  of how many triples, or nodes
+std::uint64_t write_triple_results(TripleModel& model, const InferOptions& said,
+                                   const std::filesystem::path& folder);
 
 /// @throws Error{kUsage} naming the first option that is of runs with an encoder
 void require_options_of_embeddings(const InferOptions& said);

@@ -22,6 +22,8 @@ class EncoderScorer final : public LinkScorer {
  public:
   EncoderScorer(const std::string& run, const PredictorOptions& options, std::string decoder)
       : predictor_(run, options), decoder_(std::move(decoder)) {
+    if (predictor_.dataset().types.is_typed())
+      fail(ErrorKind::kUsage, run + ": links that have relations are served by embedding models, not by encoders yet");
     std::vector<NodeId> nodes(predictor_.dataset().num_nodes());
     std::iota(nodes.begin(), nodes.end(), NodeId{0});
     log_info("computes the rows of " + std::to_string(nodes.size()) + " nodes");

@@ -10,12 +10,15 @@
 #include <utility>
 
 #include "apps/best_links.h"
+#include "apps/embedding_model.h"
 #include "apps/embedding_results.h"
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/replace_text_file.h"
 #include "core/number_text.h"
 #include "engine/train/link_model.h"
+#include "engine/train/typed_link_evaluation.h"
+#include "engine/train/typed_link_loss.h"
 #include "prepare/importers/edge_file.h"
 #include "store/node_lookup.h"
 
@@ -44,6 +47,16 @@ LinkDecoder decoder_of(InferRun& run) {
   return LinkDecoder(*run.trained.model, run.trained_with.links.decoder, run.trained_with.model.hidden_dim);
 }
 
+/// What is asked of links that have relations.
+void require_triples(const InferRun& run) {
+  if (run.trained_with.links.decoder == DecoderKind::kMlp)
+    fail(ErrorKind::kUsage,
+         "--run: links of decoder mlp that have relations are evaluated in training, not asked for yet");
+  if (run.dataset.types.node_types.size() > 1)
+    fail(ErrorKind::kUsage, "--run: links between several node types, " + type_names(run.dataset.types) +
+                                ", are evaluated in training, not asked for yet");
+}
+
 }  // namespace
 
 void require_asked_of(const InferRun& run) {
@@ -58,7 +71,8 @@ void require_asked_of(const InferRun& run) {
     return;
   }
   if (said.links.empty() && said.nodes.what == NodeSelection().what) fail(ErrorKind::kUsage, kLinksOrNodes);
-  if (!said.relation.empty())
+  if (run.dataset.types.is_typed()) require_triples(run);
+  if (!said.relation.empty() && !run.dataset.types.is_typed())
     fail(ErrorKind::kUsage, "--relation: of knowledge graphs; links of " + run.dataset.name + " have none");
   if (!said.added.nodes.empty()) fail(ErrorKind::kUsage, "--new-nodes: of runs that predict nodes");
   if (run.session.comm->size() > 1) fail(ErrorKind::kUsage, "--ranks: 1 with a run that predicts links");
@@ -104,6 +118,18 @@ void write_link_scores(InferRun& run, const std::filesystem::path& folder, const
   }
   replace_text_file(folder / "scores.csv", table);
   log_result("scored " + std::to_string(pairs.size()) + " pairs of " + std::to_string(run.nodes.size()) + " nodes");
+}
+
+void write_typed_links(InferRun& run, const std::filesystem::path& folder, const std::filesystem::path& scratch) {
+  run.nodes.resize(run.dataset.num_nodes());
+  std::iota(run.nodes.begin(), run.nodes.end(), NodeId{0});
+  const at::NoGradGuard no_gradients;
+  const at::Tensor rows = rows_of_nodes(run, scratch);
+  Embeddings embeddings = embeddings_of(decoder_of(run), rows.size(0), std::ssize(run.dataset.types.relations));
+  embeddings.nodes.assign(rows.const_data_ptr<float>(), rows.const_data_ptr<float>() + rows.numel());
+  EmbeddingModel model(name_of(run.trained_with.model.kind), run.dataset, std::move(embeddings),
+                       head_relations(run.dataset.types, run.trained_with.links));
+  (void)write_triple_results(model, run.options, folder);
 }
 
 void write_likeliest_links(InferRun& run, const std::filesystem::path& folder, const std::filesystem::path& scratch) {

@@ -22,6 +22,11 @@ std::vector<NodePair> read_pairs(const Dataset& dataset, const std::string& file
 /// @param run      its `nodes` become the ends    @param scratch  as predict()
 void write_link_scores(InferRun& run, const std::filesystem::path& folder, const std::filesystem::path& scratch);
 
+/// Of links that have relations: predicts all nodes, and writes what --links or --nodes ask for as an embedding model
+/// does: see write_triple_results(). One rank.
+/// @param run      its `nodes` become all nodes    @param scratch  as predict()
+void write_typed_links(InferRun& run, const std::filesystem::path& folder, const std::filesystem::path& scratch);
+
 /// Predicts all nodes, and writes best.csv into `folder`: see write_best_links(). One rank.
 /// @param run      its `nodes` are one end of the links, and become all nodes    @param scratch  as predict()
 /// Cost: a decoder's score for each node of `run` and each node of the graph. Memory: a row for each node.

@@ -238,6 +238,8 @@ struct TypedArguments {
   std::string train{}, valid{}, test{};
   int mask = 0;
   std::vector<double> split{};
+  std::vector<double> edge_split{};
+  Repeated link_relation{};
   HeaderRule header = HeaderRule::kAuto;
   std::string label_column{};
   std::vector<std::string> target{};
@@ -263,6 +265,11 @@ void visit_fields(Self& self, Visit&& field) {
   field("valid", self.valid, "likewise");
   field("test", self.test, "likewise");
   field("split", self.split, "instead of the three: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
+  field("edge-split", self.edge_split,
+        "links to be predicted: fractions of the edges for training, validation and test, such as 0.8,0.1,0.1, drawn "
+        "by --rng-seed; entries of their relations and of the reverses are the training links alone");
+  field("link-relation", self.link_relation,
+        "SRC:NAME:DST: --edge-split is of this relation; may be repeated; none = all");
   field("mask", self.mask, "of masks with K columns: which, from 0");
   field("header", self.header, "whether the first line of a table in text has names; auto: by what is below it");
   field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");

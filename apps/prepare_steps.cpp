@@ -126,6 +126,9 @@ std::string set_name(const std::string& name, const WriteOptions& write) {
 /// What to do with a store, or what it lacks to be trained on.
 std::string next_step(const Dataset& dataset, const std::string& out, const std::string& likely_features) {
   const bool is_typed = dataset.types.is_typed();
+  if (dataset.has_links && is_typed && dataset.source_kind == "typed")
+    return "next            salient-train --dataset " + out +
+           " --task link --model rgcn --decoder distmult --corrupt both --negatives 2";
   if (dataset.has_links && is_typed)
     return "next            salient-train --dataset " + out + " --task link --model none --decoder complex";
   if (!is_typed && dataset.feature_dim == 0 && !likely_features.empty())

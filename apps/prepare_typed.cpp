@@ -8,6 +8,7 @@
 
 #include "apps/prepare_steps.h"
 #include "core/field_values.h"
+#include "core/value_text.h"
 #include "store/graph_schema.h"
 
 namespace salient::prepare {
@@ -61,6 +62,14 @@ std::pair<std::string, std::string> labels_of(const Repeated& labels) {
   return found;
 }
 
+std::string source_options_of(const TypedArguments& given) {
+  std::string text = given.reverse == Reverses::kNone ? "--reverse none" : "";
+  if (!given.edge_split.empty())
+    text.append(text.empty() ? "" : " ").append("--edge-split " + to_text(given.edge_split));
+  for (const std::string& relation : given.link_relation.items) text += " --link-relation " + relation;
+  return text;
+}
+
 }  // namespace
 
 TypedOptions typed_options(const TypedArguments& given) {
@@ -73,6 +82,8 @@ TypedOptions typed_options(const TypedArguments& given) {
                        .test = given.test,
                        .mask = given.mask,
                        .split = given.split,
+                       .edge_split = given.edge_split,
+                       .link_relations = given.link_relation.items,
                        .label_column = given.label_column,
                        .targets = given.target,
                        .unlabelled = given.unlabelled,
@@ -80,7 +91,7 @@ TypedOptions typed_options(const TypedArguments& given) {
                        .scaling = given.scale_features,
                        .label_choice = choice_of(given.label_choice),
                        .name = set_name(given.name, given.write),
-                       .source_options = given.reverse == Reverses::kNone ? "--reverse none" : "",
+                       .source_options = source_options_of(given),
                        .feature_type = gathered_type(given.write.feature_dtype),
                        .rng_seed = given.write.rng_seed,
                        .num_threads = given.write.common.threads,

@@ -270,8 +270,11 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
 
 /// Scores of --links, or the likeliest links of --nodes. @return the exit code
 int write_links(InferRun& run, const std::filesystem::path& folder, StagedDirectory& staged) {
-  const auto write = run.options.links.empty() ? write_likeliest_links : write_link_scores;
-  if (run.options.links.empty()) select_nodes_together(run);
+  const bool is_typed = run.dataset.types.is_typed();
+  const auto write = is_typed                    ? write_typed_links
+                     : run.options.links.empty() ? write_likeliest_links
+                                                 : write_link_scores;
+  if (run.options.links.empty() && !is_typed) select_nodes_together(run);
   write(run, staged.path(), scratch_folder(run.options, folder));
   (void)write_text_file(staged.path() / kReport, report_of(run, {}, kProgram));
   staged.publish();

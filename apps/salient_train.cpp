@@ -152,9 +152,12 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   fit_to_machine(run.options.machine, session.device, launch.cores);
   RankTable ranks = log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, said.data, said.machine);
-  if (!said.task && run.dataset.has_links && !run.dataset.types.is_typed())
-    run.said.task = run.options.task = RunTask::kLink;
-  together(*session.comm, [&] { require_trainable(run.options, run.dataset); });
+  if (!said.task && run.dataset.has_links) run.said.task = run.options.task = RunTask::kLink;
+  together(*session.comm, [&] {
+    require_trainable(run.options, run.dataset);
+    if (predicts_links(run.options) && run.dataset.types.is_typed() && session.device.is_cuda())
+      fail(ErrorKind::kUsage, "--device: links that have relations are trained on CPUs yet: --device cpu");
+  });
   run.options.class_weights = class_weights_on_all_ranks(*session.comm, said.optimisation.class_weights, run.dataset);
   if (session.is_rank_0() && !run.options.class_weights.empty())
     log_info("class weights: " + class_weights_text(run.options.class_weights, run.dataset));
@@ -264,7 +267,8 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   if (session.is_rank_0()) warn_of_dense_rows(run);
   if (session.is_rank_0()) warn_of_data(run.dataset);
   if (session.is_rank_0() && predicts_links(run.options)) warn_of_leak(run.options.links);
-  if (session.is_rank_0()) note_unreached_types(run.dataset, training_rule(run.options, run.dataset));
+  if (session.is_rank_0() && !predicts_links(run.options))
+    note_unreached_types(run.dataset, training_rule(run.options, run.dataset));
   if (session.is_rank_0()) note_unused_times(run.dataset, run.options.batches.time);
   if (session.is_rank_0()) note_edge_features(run.dataset, run.options.model);
   if (run.dataset.types.is_typed())

@@ -6,12 +6,13 @@
 
 #include "engine/plan/relation_samples.h"
 #include "engine/train/run_model.h"
+#include "engine/train/training_links.h"
 #include "sampler/seed_order.h"
 
 namespace salient {
 
 SchemaReport schema_of_run(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
+  std::vector<NodeId> order = training_seeds(options, dataset);
   shuffle_seeds(order, options.seed, /*epoch=*/1);
   RelationSamples samples = sample_relations(dataset, training_rule(options, dataset), order,
                                              global_batch_of(options, num_ranks), options.seed);

@@ -52,7 +52,8 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
   layout.y = add(static_cast<std::size_t>(num_seeds) * layout.label_type.row_bytes());
   const auto num_nodes = static_cast<std::size_t>(mfg.num_nodes);
   layout.nodes = add(num_nodes * sizeof(NodeId));
-  if (parts.num_pairs > 0) layout.pairs = add(2 * static_cast<std::size_t>(parts.num_pairs) * sizeof(LocalId));
+  const std::size_t of_pair = dataset.types.is_typed() ? 3 : 2;
+  if (parts.num_pairs > 0) layout.pairs = add(of_pair * static_cast<std::size_t>(parts.num_pairs) * sizeof(LocalId));
   if (parts.degrees == Degrees::kOfEveryNode) layout.degrees = add(num_nodes * sizeof(NodeDegree));
   if (parts.entries.row_weights) layout.row_weights = add(num_nodes * sizeof(float));
   layout.hops.reserve(mfg.hops.size());

@@ -103,7 +103,7 @@ struct BatchLayout {
   std::size_t y = 0;                             ///< [S] rows of label_type
   std::size_t nodes = 0;                         ///< uint32 [N] global ids
   LocalId num_pairs = 0;                         ///< of a batch of links, else 0
-  std::size_t pairs = 0;                         ///< int32 [num_pairs, 2] as LinkSeeds::pairs()
+  std::size_t pairs = 0;                         ///< int32 [num_pairs, 2 or 3] LinkSeeds::pairs()
   Degrees degrees_of{};                          ///< whose degrees the slab has
   std::size_t degrees = 0;                       ///< NodeDegree [N], if it has them
   std::size_t row_weights = 0;                   ///< float [N], of EntryParts::row_weights

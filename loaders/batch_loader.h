@@ -19,7 +19,7 @@ namespace salient {
 
 /// What a loader of links makes batches of.
 struct LinkBatches {
-  std::span<const NodeId> ends{};  ///< [n, 2] of the links; outlives the loader
+  std::span<const NodeId> ends{};  ///< [n, 2] of the links, of a typed graph those of a split; outlives the loader
   LinkRule rule{};
   /// [n] of LoaderOptions::time: the ends of a link, and of its negatives, see what was before it. Nothing else is
   /// excluded: of links between the same ends the earlier ones are seen. Outlives the loader
@@ -31,7 +31,7 @@ struct LoaderOptions {
   SamplingRule rule{};                   ///< which neighbours batches have
   std::optional<TimeRule> time{};        ///< of those that the seeds see by their own times; none: all. On the host
   bool disjoint = false;                 ///< every seed has a tree of its own. On the host, of nodes of plain graphs
-  std::optional<LinkBatches> links{};    ///< requests are of these links; none: of nodes. On the host, of plain graphs
+  std::optional<LinkBatches> links{};    ///< requests are of these links; none: of nodes. On the host
   Degrees degrees = Degrees::kOfNoNode;  ///< in every batch, for a model that reads them
   EntryParts entries{};                  ///< of the hops of every batch, likewise; of the host's samplers alone
   int num_workers = 1;                   ///< threads that prepare batches; 0 = the caller's thread, for debugging

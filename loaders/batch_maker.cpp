@@ -2,6 +2,7 @@
 #include "loaders/batch_maker.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -72,10 +73,9 @@ void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   seeds_ = links_ ? links_->seeds() : request.seeds;
   const MfgShape& shape = sampler_->sample(seeds_, request.key);
   batch.key = request.key;
-  batch.layout = lay_out_batch(shape, static_cast<LocalId>(seeds_.size()), *dataset_, residency_,
-                               {.degrees = degrees_,
-                                .num_pairs = links_ ? static_cast<LocalId>(links_->pairs().size() / 2) : 0,
-                                .entries = entries_});
+  batch.layout = lay_out_batch(
+      shape, static_cast<LocalId>(seeds_.size()), *dataset_, residency_,
+      {.degrees = degrees_, .num_pairs = links_ ? static_cast<LocalId>(links_->num_pairs()) : 0, .entries = entries_});
 }
 
 void BatchMaker::write_sparse_rows(BatchLayout& layout, std::byte* slab) const {
@@ -129,7 +129,18 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
   if (links_) std::ranges::copy(links_->pairs(), reinterpret_cast<LocalId*>(slab + layout.pairs));
   write_features(batch, slab);
-  gather_labels(dataset_->label_table(), seeds_, slab + layout.y);
+  write_labels(layout, slab);
+}
+
+/// Of a typed graph those of one type: a batch with seeds of others has none, which every task writes as bits that are
+/// all 1.
+void BatchMaker::write_labels(const BatchLayout& layout, std::byte* slab) const {
+  const LabelTable labels = dataset_->label_table();
+  const std::uint64_t count = dataset_->types.is_typed() ? dataset_->types.target().count : dataset_->num_nodes();
+  const auto is_labelled = [&](NodeId node) { return node >= labels.first && node - labels.first < count; };
+  if (!dataset_->types.is_typed() || std::ranges::all_of(seeds_, is_labelled))
+    return gather_labels(labels, seeds_, slab + layout.y);
+  std::memset(slab + layout.y, 0xFF, seeds_.size() * labels.type.row_bytes());
 }
 
 /// Of entries, and of the rows of nodes, whose ids the slab has.

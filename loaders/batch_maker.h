@@ -69,6 +69,7 @@ class BatchMaker {
  private:
   void write_features(Batch& batch, std::byte* slab);
   void write_weights(const BatchLayout& layout, std::byte* slab) const;
+  void write_labels(const BatchLayout& layout, std::byte* slab) const;
   void list_hops(const BatchLayout& layout, std::byte* slab);
   void write_sparse_rows(BatchLayout& layout, std::byte* slab) const;
   std::size_t write_missed_rows(const BatchLayout& layout, std::byte* slab);

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
 #include "loaders/device_graph.h"
+#include "loaders/link_relations.h"
 #include "loaders/row_weights.h"
 #include "sampler/disjoint_batch_sampler.h"
 
@@ -46,17 +48,27 @@ std::unique_ptr<BatchSampler> make_node_sampler(const Dataset& dataset, const Lo
   return std::make_unique<DisjointBatchSampler>(std::move(sampler));
 }
 
+/// @param ends  of a typed graph those of the links of a split
+LinkRelations relations_of(const Dataset& dataset, std::span<const NodeId> ends) {
+  if (!dataset.types.is_typed()) return {};
+  for (std::size_t split = 0; split < dataset.links.size(); ++split)
+    if (dataset.links[split].ends.data() == ends.data() && dataset.links[split].ends.size() == ends.size())
+      return link_relations_of(dataset, split);
+  fail(ErrorKind::kInternal, "links of a typed graph are those of a split");
+}
+
 /// None of a loader of nodes.
 std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOptions& options) {
   if (!options.links) return std::nullopt;
   const LinkBatches& of = *options.links;
-  require(options.data.graph == nullptr && !dataset.types.is_typed(),
-          "batches of links are sampled on the host, of plain graphs");
+  require(options.data.graph == nullptr, "batches of links are sampled on the host");
+  if (options.time && dataset.types.is_typed())
+    fail(ErrorKind::kUsage, "neighbours are to be drawn by time, and " + dataset.name + " has node types");
   require(options.time.has_value() == !of.times.empty(), "links have times where neighbours are drawn by time");
   require(of.times.empty() || of.times.size() == of.ends.size() / 2, "every link has a time, or none has");
   if (of.rule.sampler == NegativeSampler::kGiven && of.given.of_link == 0 && of.given.pairs.empty())
     fail(ErrorKind::kUsage, dataset.name + ": negatives are to be those that are given, and there are none");
-  return LinkNegatives(dataset.graph, of.rule, of.ends, of.given);
+  return LinkNegatives(dataset.graph, of.rule, of.ends, of.given, relations_of(dataset, of.ends));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ BatchView view_of(const Batch& batch, int device_index) {
     case Task::kRegression: view.y = wrap(layout.y, {layout.num_seeds, layout.label_type.width}, at::kFloat); break;
   }
   view.nodes = wrap(layout.nodes, {layout.num_nodes}, at::kInt);
-  if (layout.num_pairs > 0) view.pairs = wrap(layout.pairs, {layout.num_pairs, 2}, at::kInt);
+  if (layout.num_pairs > 0) view.pairs = wrap(layout.pairs, {layout.num_pairs, is_typed ? 3 : 2}, at::kInt);
   for (std::size_t h = 0; h < layout.hops.size(); ++h) {
     const HopLayout& hop = layout.hops[h];
     const std::int64_t num_rows = is_typed ? layout.typed_hops[h].shape.num_rows : hop.num_dst;

@@ -57,7 +57,7 @@ struct BatchView {
   at::Tensor y;                   ///< int32 [S], int8 [S, T] of labels or f32 [S, T] of values: store/label_table.h
   at::Tensor nodes;               ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
   std::vector<HopView> hops;      ///< [L] outermost first
-  at::Tensor pairs{};             ///< int32 [P, 2] of a batch of links, as LinkSeeds::pairs(); else undefined
+  at::Tensor pairs{};             ///< int32 [P, 2 or 3] of a batch of links, as LinkSeeds::pairs(); else undefined
   std::vector<TypeRows> types{};  ///< [T] of a typed graph alone
 };
 

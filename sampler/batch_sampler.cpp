@@ -19,6 +19,15 @@ void copy(const Mfg& mfg, const MfgMemory& memory) {
   }
 }
 
+/// And degrees, or the parts of a typed graph.
+void copy_parts(const CsrGraph& graph, const Mfg& mfg, const MfgShape& shape, const MfgTypes& types,
+                const MfgMemory& memory) {
+  copy(mfg, memory);
+  require(memory.degrees == nullptr || graph.slots == nullptr, "degrees are of the nodes of a plain graph");
+  if (memory.degrees != nullptr) read_degrees(graph, mfg.nodes, memory.degrees);
+  if (graph.slots != nullptr) types.copy_to(mfg, shape, memory.typed_hops, memory.nodes_of_type);
+}
+
 }  // namespace
 
 void BatchSampler::record_places() { fail(ErrorKind::kInternal, "this sampler does not know the places of entries"); }
@@ -30,23 +39,16 @@ const MfgShape& HostBatchSampler::sample(std::span<const NodeId> seeds, BatchKey
   return shape_;
 }
 
-void HostBatchSampler::copy_to(const MfgMemory& memory) {
-  copy(mfg_, memory);
-  require(memory.degrees == nullptr || graph_.slots == nullptr, "degrees are of the nodes of a plain graph");
-  if (memory.degrees != nullptr) read_degrees(graph_, mfg_.nodes, memory.degrees);
-  if (graph_.slots != nullptr) types_.copy_to(mfg_, shape_, memory.typed_hops, memory.nodes_of_type);
-}
+void HostBatchSampler::copy_to(const MfgMemory& memory) { copy_parts(graph_, mfg_, shape_, types_, memory); }
 
 const MfgShape& ExcludingBatchSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
   sampler_.sample(seeds, key, *excluded_, mfg_);
   set_shape(mfg_, shape_);
+  if (graph_.slots != nullptr) types_.count(mfg_, *graph_.slots, shape_);
   return shape_;
 }
 
-void ExcludingBatchSampler::copy_to(const MfgMemory& memory) {
-  copy(mfg_, memory);
-  if (memory.degrees != nullptr) read_degrees(graph_, mfg_.nodes, memory.degrees);
-}
+void ExcludingBatchSampler::copy_to(const MfgMemory& memory) { copy_parts(graph_, mfg_, shape_, types_, memory); }
 
 TemporalBatchSampler::TemporalBatchSampler(CsrGraph graph, SamplingRule rule, TimeRule times,
                                            std::span<const std::int64_t> node_times)

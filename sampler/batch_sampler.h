@@ -91,6 +91,7 @@ class ExcludingBatchSampler final : public BatchSampler {
   ExcludingSampler sampler_;
   Mfg mfg_;
   MfgShape shape_;
+  MfgTypes types_;  // of a typed graph
 };
 
 /// The same of what each seed's own time admits. Nodes may be there several times, seeds too where their times are

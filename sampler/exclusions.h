@@ -10,40 +10,46 @@
 
 namespace salient {
 
-/// Places of few rows. It keeps its memory from batch to batch.
+/// Rows are below 2^32. @throws Error{kUsage} for a typed graph that has more of them
+void require_rows_of_exclusions(const CsrGraph& graph);
+
+/// Places of few rows: of a typed graph of slots. It keeps its memory from batch to batch.
 class Exclusions {
  public:
   void clear() noexcept;
 
-  /// The entry at `place` of row `node`; may come twice. Then finish().
-  void add(NodeId node, std::uint32_t place) { entries_.push_back(std::uint64_t{node} << 32 | place); }
+  /// The entry at `place` of a row; may come twice. Then finish().
+  void add(std::uint32_t row, std::uint32_t place) { entries_.push_back(std::uint64_t{row} << 32 | place); }
+
+  /// All entries of a row that are this neighbour, parallel ones too.
+  /// Cost: two binary searches; of rows that ascend by times, and not by neighbour, a pass over them.
+  void add_entries(const CsrGraph& graph, std::uint64_t row, NodeId neighbor);
 
   /// All entries of a link and of its reverse: `source` in row `destination`, and the other way round, parallel ones
   /// too.
   /// @param graph  a plain one
-  /// Cost: two binary searches; of rows that ascend by times, and not by neighbour, two passes over them.
+  /// Cost: twice that of add_entries().
   void add_link(const CsrGraph& graph, NodeId source, NodeId destination);
 
   /// After the last entry. Cost: one sort of them.
   void finish();
 
   /// Of a row: its excluded places, ascending, each once. Of nearly all rows without any, one look at a bit.
-  std::span<const std::uint32_t> of(NodeId node) const {
-    const std::uint32_t bit = hash_of(node) & filter_mask_;
+  std::span<const std::uint32_t> of(std::uint32_t row) const {
+    const std::uint32_t bit = hash_of(row) & filter_mask_;
     if ((filter_[bit / 64] >> bit % 64 & 1) == 0) [[likely]]
       return {};
-    return find(node);
+    return find(row);
   }
 
   std::size_t num_entries() const { return places_.size(); }
 
  private:
-  static std::uint32_t hash_of(NodeId node) { return node * 0x9E3779B1u >> 8; }
-  std::span<const std::uint32_t> find(NodeId node) const;
-  void add_entries(const CsrGraph& graph, NodeId row, NodeId neighbor);
+  static std::uint32_t hash_of(std::uint32_t row) { return row * 0x9E3779B1u >> 8; }
+  std::span<const std::uint32_t> find(std::uint32_t row) const;
 
-  std::vector<std::uint64_t> entries_{};  // node << 32 | place
-  std::vector<NodeId> rows_{};            // ascending
+  std::vector<std::uint64_t> entries_{};  // row << 32 | place
+  std::vector<std::uint32_t> rows_{};     // ascending
   std::vector<std::uint32_t> begin_{0};   // [rows + 1] in places_
   std::vector<std::uint32_t> places_{};
   std::vector<std::uint64_t> filter_ = std::vector<std::uint64_t>(1);  // bits of hashes of rows_

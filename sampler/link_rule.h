@@ -40,7 +40,7 @@ constexpr auto names_of(NegativeSampler) {
 
 /// Which entries of the graph a batch does not see.
 enum class ExcludedEntries : std::uint8_t {
-  kPair,  ///< all between the ends of its links, in both directions
+  kPair,  ///< all between the ends of its links, in both directions, of a relation and its reverse
   kNone,  ///< it sees the links that it is to predict
 };
 

@@ -10,6 +10,7 @@
 #include "sampler/draws.h"
 #include "sampler/exclusions.h"
 #include "sampler/id_map.h"
+#include "sampler/link_relations.h"
 #include "sampler/link_rule.h"
 
 namespace salient {
@@ -22,13 +23,16 @@ struct NodePair {
 
 /// The pairs that stand for what is no link: functions of (key, link, number of the negative), and with kInBatch of the
 /// links of the batch, so that they are the same for any number of ranks and threads, and however links are dealt to
-/// them. Copies share what they have in memory, of kDegree 4 bytes a node.
+/// them. Copies share what they have in memory, of kDegree 4 bytes a node. Of a typed graph an end is replaced by nodes
+/// of its type.
 class LinkNegatives {
  public:
-  /// @param graph  borrowed; a plain one of at least two nodes, of kDegree with entries
-  /// @param ends   [n, 2] of all links, borrowed; read by kInBatch alone
-  /// @param given  of kGiven, not empty
-  LinkNegatives(CsrGraph graph, const LinkRule& rule, std::span<const NodeId> ends = {}, const GivenEnds& given = {});
+  /// @param graph      borrowed; of at least two nodes, of kDegree with entries
+  /// @param ends       [n, 2] of all links, borrowed; read by kInBatch alone
+  /// @param given      of kGiven, not empty
+  /// @param relations  of a typed graph; with kInBatch all links have ends of the same two types
+  LinkNegatives(CsrGraph graph, const LinkRule& rule, std::span<const NodeId> ends = {}, const GivenEnds& given = {},
+                LinkRelations relations = {});
 
   /// Negative j of link number i: its corrupted end is draw j of Draws(key, 0xFFFFFFFE, i), with kJoint of
   /// Draws(key, 0xFFFFFFFE, 0xFFFFFFFF). One that breaks a rule is draw j + K a instead, a = 1 .. 15, and then kept:
@@ -40,23 +44,37 @@ class LinkNegatives {
   /// Cost: one Philox block for four neighbouring j; of kDegree a binary search over the nodes.
   NodePair of(BatchKey key, std::uint32_t i, NodePair link, int j, std::span<const NodeId> batch = {}) const;
 
+  /// Adds what a batch that predicts a link must not see of it.
+  void exclude(NodeId number, Exclusions& excluded) const;
+
+  /// The relation of a link; 0 of a plain graph.
+  std::uint16_t relation(NodeId number) const {
+    return graph_.slots == nullptr ? std::uint16_t{0} : relations_.of_links[number];
+  }
   CsrGraph graph() const { return graph_; }
   const LinkRule& rule() const { return rule_; }
   /// Of all links. @param number  of one
   NodePair link(NodeId number) const { return {ends_[2 * std::size_t{number}], ends_[2 * std::size_t{number} + 1]}; }
 
  private:
-  NodeId drawn(Draws& draws, std::uint32_t draw, bool is_source, std::span<const NodeId> batch) const;
-  bool is_entry(const NodePair& pair) const;
-  bool is_refused(const NodePair& pair, const NodePair& link) const;
+  /// The nodes that an end may be: of a typed graph those of its type.
+  struct Candidates {
+    NodeId first;
+    std::uint32_t count;
+  };
+  Candidates candidates(std::uint32_t i, bool is_source) const;
+  NodeId drawn(Draws& draws, std::uint32_t draw, std::uint32_t i, bool is_source, std::span<const NodeId> batch) const;
+  bool is_entry(const NodePair& pair, std::uint32_t i) const;
+  bool is_refused(const NodePair& pair, const NodePair& link, std::uint32_t i) const;
   NodePair given(Draws& draws, std::uint32_t draw, std::uint32_t i, const NodePair& link) const;
 
   CsrGraph graph_;
   LinkRule rule_;
   std::span<const NodeId> ends_;
   GivenEnds given_;
+  LinkRelations relations_;
   std::shared_ptr<const std::vector<std::uint32_t>>
-      begin_of_;  // [V] of kDegree: the share of nodes before, of 2^32 - 1
+      begin_of_;  // [V] of kDegree: the share of nodes before, of its type, of 2^32 - 1
 };
 
 /// One worker's scratch memory: it keeps it from batch to batch.
@@ -78,14 +96,15 @@ class LinkSeeds {
   const std::vector<std::int64_t>& seed_times() const { return seed_times_; }
 
   /// [B (1 + K), 2] numbers of source and destination in seeds(): the links, then the K negatives of the first link,
-  /// those of the second, ...
+  /// those of the second, ... Of a typed graph [B (1 + K), 3], with the relation behind them.
   std::span<const LocalId> pairs() const { return pairs_; }
+  std::size_t num_pairs() const { return pairs_.size() / (negatives_.graph().slots == nullptr ? 2 : 3); }
 
   /// What the batch of all ranks does not see: valid until the next make().
   const Exclusions& excluded() const { return excluded_; }
 
  private:
-  void add_pair(const NodePair& pair, std::int64_t time);
+  void add_pair(NodeId link, const NodePair& pair);
 
   LinkNegatives negatives_;
   std::span<const std::int64_t> times_;

@@ -249,7 +249,7 @@ DataSchema schema_from_json(std::string_view text, const std::string& file) {
     fail(ErrorKind::kBadData, file + ": does not say what a run was trained on: " + cause.what());
   }
   const auto fits = [](const Names& names, int count) { return names.empty() || std::cmp_equal(names.size(), count); };
-  if (schema.num_classes < 0 || schema.num_classes > kMaxClasses || schema.feature_dim < 1 ||
+  if (schema.num_classes < 0 || schema.num_classes > kMaxClasses || schema.feature_dim < 0 ||
       !fits(schema.class_names, schema.num_classes) || !fits(schema.column_names, schema.feature_dim) ||
       !has_scales(schema))
     fail(ErrorKind::kBadData, file + ": does not say what a run was trained on: as many names as classes and columns");

@@ -115,6 +115,9 @@ void verify_links(const Dataset& dataset, const DatasetChecks& checks, MayRepeat
   if (may_repeat == MayRepeat::kNo) refuse_repeats(dataset, checks);
   const LinkTable& links = dataset.links[kTrainLinks];
   std::vector<std::uint64_t> counts(dataset.types.relations.size());
+  std::vector<bool> has_links(counts.size());  // of other relations all edges are entries
+  for (const LinkTable& split : dataset.links)
+    for (const std::uint16_t r : split.relations) has_links[r] = true;
   for (std::size_t i = 0; i < links.size(); ++i) {
     ++counts[links.relations[i]];
     if (!is_entry(dataset, relation_of(dataset, links, i), links.source(i), links.destination(i)))
@@ -122,7 +125,7 @@ void verify_links(const Dataset& dataset, const DatasetChecks& checks, MayRepeat
   }
   for (std::size_t r = 0; r < counts.size(); ++r) {
     const Relation& relation = dataset.types.relations[r];
-    if (!relation.reverse_of && counts[r] != relation.num_entries)
+    if (has_links[r] && counts[r] != relation.num_entries)
       checks.refuse(kLinkArrays[kTrainLinks].ends.file, std::to_string(counts[r]) + " links of " +
                                                             printable(text_of(dataset.types, relation)) +
                                                             ", which has " + std::to_string(relation.num_entries) +

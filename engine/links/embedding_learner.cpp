@@ -46,9 +46,12 @@ double EmbeddingLearner::step(BatchKey key, std::span<const NodeId> batch) {
 }
 
 LinkRanks EmbeddingLearner::ranks(std::size_t split) {
-  if (const GivenNegatives given = open_negatives(dataset_, split); given.of_link() > 0)
-    return rank_links_among(state_.embeddings, dataset_.links[split], given, reverses_, options_.ties);
-  return rank_links(state_.embeddings, dataset_.links[split], known_, reverses_, options_.ties);
+  const LinkTable& links = dataset_.links[split];
+  const RankedLinks ranked{links, dataset_.types, reverses_, options_.ties};
+  const GivenNegatives given = open_negatives(dataset_, split);
+  return tally(given.of_link() > 0 ? rank_links_among(state_.embeddings, ranked, given)
+                                   : rank_links(state_.embeddings, ranked, known_),
+               links, reverses_.size());
 }
 
 FileDigest EmbeddingLearner::write_model(const fs::path& path) const {

@@ -1,6 +1,7 @@
 // engine/links/link_query.cpp - see link_query.h.
 #include "engine/links/link_query.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
@@ -54,7 +55,8 @@ void make_query(const QueryRows& rows, float* out) {
     for (std::int64_t k = 0; k < hidden; ++k) out[k] = node[k] * relation[k];
     return;
   }
-  require(node_halves(shape.decoder) == 2, "a decoder of learned rows");
+  if (shape.decoder == DecoderKind::kDot) return void(std::copy_n(node, hidden, out));
+  require(node_halves(shape.decoder) == 2, "a decoder of rows");
   for (std::int64_t k = 0; k < hidden; ++k) {
     const auto [re, im] = factor_at(rows, k);
     const float a = node[k], b = node[hidden + k];

@@ -25,18 +25,31 @@ struct LinkRanks {
   RankTally all(std::optional<LinkSide> side = {}) const;
 };
 
-/// Ranks every node for both sides of each link; what `known` has of other ends is left out.
-/// Memory: at most `bytes` beside 16 bytes a link. Cost and determinism as blocked_ranks(), whose errors it throws.
-LinkRanks rank_links(const Embeddings& embeddings, const LinkTable& links, const KnownLinks& known,
-                     std::span<const std::optional<std::uint32_t>> reverses, TieRule ties,
-                     std::uint64_t bytes = kDefaultRankBytes);
+/// Links that are ranked, and how. Borrows all.
+struct RankedLinks {
+  const LinkTable& links;
+  const GraphSchema& schema;
+  std::span<const std::optional<std::uint32_t>> reverses;  ///< [relations] by which heads are asked for: reverses_of()
+  TieRule ties = TieRule::kRealistic;
+};
+
+/// [links] of each side, as kLinkSides; empty where a side was not ranked.
+using RanksOfSides = std::array<std::vector<double>, 2>;
+
+/// Ranks every node of the type that is asked for, for both sides of each link; what `known` has of other ends is left
+/// out.
+/// Memory: at most `bytes` beside 32 bytes a link. Cost and determinism as blocked_ranks(), whose errors it throws.
+RanksOfSides rank_links(const Embeddings& embeddings, const RankedLinks& of, const KnownLinks& known,
+                        std::uint64_t bytes = kDefaultRankBytes);
 
 /// The same among the negatives that a data set comes with: a link's tail among `given.destinations`, its head among
 /// `given.sources`; a side without any is left out. OGB's rule for ogbl-wikikg2 and ogbl-biokg.
 /// @throws Error{kDiverged} naming the link whose score is not a number
 /// Runs on the caller's oneTBB arena. Memory: 4 bytes a link and side. Oracle: counts_among()
-LinkRanks rank_links_among(const Embeddings& embeddings, const LinkTable& links, const GivenNegatives& given,
-                           std::span<const std::optional<std::uint32_t>> reverses, TieRule ties);
+RanksOfSides rank_links_among(const Embeddings& embeddings, const RankedLinks& of, const GivenNegatives& given);
+
+/// Sums over the links of each relation, in their order.
+LinkRanks tally(const RanksOfSides& ranks, const LinkTable& links, std::size_t num_relations);
 
 /// MRR and hits at 1, 3 and 10.
 Figures figures_of(const RankTally& ranks);

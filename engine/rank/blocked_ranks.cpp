@@ -69,7 +69,7 @@ class QueryBlock {
   float score(std::size_t i, NodeId candidate) const {
     const std::int64_t width = problem_.width;
     return pair_score(problem_.kind, rows_.data() + static_cast<std::int64_t>(i) * width,
-                      problem_.candidates + static_cast<std::int64_t>(candidate) * width, width);
+                      problem_.candidates + static_cast<std::int64_t>(candidate - problem_.first) * width, width);
   }
 
   template <class Use>
@@ -120,10 +120,12 @@ std::vector<RankCounts> ranks_reference(const RankProblem& problem) {
     problem.queries(q, q + 1, query.data());
     const auto score = [&](NodeId candidate) {
       return pair_score(problem.kind, query.data(),
-                        problem.candidates + static_cast<std::int64_t>(candidate) * problem.width, problem.width);
+                        problem.candidates + static_cast<std::int64_t>(candidate - problem.first) * problem.width,
+                        problem.width);
     };
     const std::span<const NodeId> known = problem.known ? problem.known(q) : std::span<const NodeId>();
-    for (NodeId candidate = 0; candidate < problem.num_candidates; ++candidate) {
+    for (std::uint64_t i = 0; i < problem.num_candidates; ++i) {
+      const auto candidate = static_cast<NodeId>(problem.first + i);
       if (candidate == problem.targets[q] || std::ranges::binary_search(known, candidate)) continue;
       counts[q].greater += score(candidate) > score(problem.targets[q]);
       counts[q].equal += score(candidate) == score(problem.targets[q]);

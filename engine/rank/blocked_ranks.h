@@ -19,10 +19,11 @@ struct RankProblem {
   std::int64_t width = 0;
   const float* candidates = nullptr;  ///< [num_candidates, width]
   std::uint64_t num_candidates = 0;
-  std::span<const NodeId> targets{};  ///< [Q] below num_candidates
+  NodeId first = 0;                   ///< the id of candidate 0, behind which are those of the others
+  std::span<const NodeId> targets{};  ///< [Q] ids of candidates
   /// Writes the rows of queries begin, begin + 1, ... to out [end - begin, width]. Called from one thread.
   std::function<void(std::size_t begin, std::size_t end, float* out)> queries{};
-  /// Candidates that are no competitors of query q, ascending: known links. The target among them is one itself.
+  /// Ids of candidates that are no competitors of query q, ascending: known links. The target among them is one itself.
   /// Called from several threads.
   std::function<std::span<const NodeId>(std::size_t q)> known{};
 };

@@ -17,6 +17,7 @@
 #include "engine/train/link_model.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
+#include "engine/train/typed_link_loss.h"
 #include "store/largest_feature.h"
 #include "store/link_negatives.h"
 
@@ -47,6 +48,16 @@ std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const TrainOpt
   return model;
 }
 
+/// Of links that have relations. @param given  which the loader borrows
+BatchLoss typed_loss(const StepParts& parts, const GivenNegatives& given) {
+  return [&objective = parts.objective, given,
+          decoder = LinkDecoder(parts.model, parts.options.links.decoder, parts.options.model.hidden_dim),
+          loss = TypedLinkLoss(parts.run.dataset.types, parts.options.links)](std::size_t step, const BatchView& batch,
+                                                                              const at::Tensor& rows) {
+    return objective.record(step, loss.sum(decoder, rows, batch.pairs));
+  };
+}
+
 /// Batches of links: the encoder's rows of their ends are scored pair by pair.
 std::unique_ptr<GradientSteps> make_link_steps(const StepParts& parts) {
   const TrainOptions& options = parts.options;
@@ -56,6 +67,8 @@ std::unique_ptr<GradientSteps> make_link_steps(const StepParts& parts) {
   loading.links = LinkBatches{.ends = run.dataset.links[kTrainLinks].ends,
                               .rule = options.links.rule,
                               .given = {given.destinations, given.pairs, given.num_destinations}};
+  if (run.dataset.types.is_typed())
+    return std::make_unique<EagerSteps>(parts, make_batches(run.dataset, loading, run.comm), typed_loss(parts, given));
   const auto loss = [&objective = parts.objective, links = options.links, given,  // which the loader borrows
                      decoder = LinkDecoder(parts.model, options.links.decoder, options.model.hidden_dim)](
                         std::size_t step, const BatchView& batch, const at::Tensor& rows) {
@@ -89,7 +102,7 @@ EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, 
       signals_(signals),
       parts_(parts_to_deal_by(options.batches.deal, run.dataset, run.comm)),
       seeds_(run.dataset, options.seed, global_batch_of(options, run.comm.size()), run.comm.rank(), run.comm.size(),
-             parts_, predicts_links(options) ? terms_of_link(options.links.loss, options.links.rule.negatives) : 0),
+             parts_, predicts_links(options) ? terms_of_link(options.links, run.dataset.types.is_typed()) : 0),
       schedule_(schedule_of(options.optimisation, seeds_.num_steps())),
       model_(make_model_on(run.device, options, run.dataset, run.plan.training.spec.numerics)),
       optimizer_(*model_, {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),

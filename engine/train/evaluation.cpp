@@ -10,6 +10,7 @@
 #include "engine/train/link_evaluation.h"
 #include "engine/train/rank_state.h"
 #include "engine/train/run_model.h"
+#include "engine/train/typed_link_evaluation.h"
 
 namespace salient {
 namespace {
@@ -35,6 +36,8 @@ std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const
 
 std::unique_ptr<Evaluation> make_evaluation(const TrainOptions& options, const TrainingRun& run,
                                             SignalAgreement& signals, const Model& model) {
+  if (predicts_links(options) && run.dataset.types.is_typed())
+    return std::make_unique<TypedLinkEvaluation>(options, run, signals, model);
   if (predicts_links(options)) return std::make_unique<LinkEvaluation>(options, run, signals, model);
   return std::make_unique<NodeEvaluation>(options, run, signals, model);
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/rank/known_links.h"
 #include "sampler/link_seeds.h"
 #include "store/link_negatives.h"
 
@@ -23,6 +24,11 @@ class EvaluationNegatives {
   std::size_t of_link() const { return of_link_; }  ///< the sum
   /// @param i  the link's number    @param j  below of_link()
   NodePair negative(std::size_t i, std::size_t j) const;
+  /// Which end of the link it replaces: of uniform ones that of a rule that corrupts both.
+  LinkSide side(std::size_t j) const {
+    const bool is_tail = given_.empty() ? j % 2 == 0 : j < given_.num_destinations;
+    return is_tail ? LinkSide::kTail : LinkSide::kHead;
+  }
 
   std::size_t num_shared() const { return given_.num_pairs(); }
   NodePair shared(std::size_t p) const { return {given_.pairs[2 * p], given_.pairs[2 * p + 1]}; }

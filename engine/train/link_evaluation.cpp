@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <span>
 #include <string>
@@ -13,12 +12,11 @@
 
 #include "core/error.h"
 #include "core/timer.h"
-#include "engine/comm/agreement.h"
 #include "engine/infer/average_precision.h"
 #include "engine/infer/make_predictions.h"
 #include "engine/infer/roc_auc.h"
-#include "engine/infer/sampled_inference.h"
 #include "engine/rank/rank_metrics.h"
+#include "engine/train/link_rows.h"
 #include "engine/train/message_graph.h"
 #include "engine/train/run_model.h"
 #include "sampler/link_seeds.h"
@@ -45,19 +43,6 @@ std::unique_ptr<Predictions> make_predictions_of(const TrainOptions& options, co
 }
 
 NodePair link_at(const LinkTable& links, std::size_t i) { return {links.source(i), links.destination(i)}; }
-
-/// values become the sums over ranks, where others have 0: exact.
-void share_values(Communicator& comm, std::span<float> values) {
-  if (comm.size() == 1) return;
-  constexpr std::size_t kBlock = std::size_t{1} << 20;
-  std::vector<double> sums;
-  for (std::size_t at = 0; at < values.size(); at += kBlock) {
-    const std::span<float> block = values.subspan(at, std::min(kBlock, values.size() - at));
-    sums.assign(block.begin(), block.end());
-    comm.all_reduce_sum(std::span<double>(sums));
-    std::ranges::transform(sums, block.begin(), [](double sum) { return static_cast<float>(sum); });
-  }
-}
 
 /// What AUC and average precision compare.
 struct ComparedPairs {
@@ -96,11 +81,6 @@ RankCounts counts_in(std::span<const float> descending, float score) {
   const auto below = std::ranges::upper_bound(above, descending.end(), score, std::greater<>());
   return {.greater = static_cast<std::uint64_t>(above - descending.begin()),
           .equal = static_cast<std::uint64_t>(below - above)};
-}
-
-void require_numbers(Communicator& comm, std::span<const float> scores) {
-  if (std::ranges::any_of(scores, [](float value) { return std::isnan(value); }))
-    fail_on_all_ranks(comm, ErrorKind::kDiverged, "scores of links are not numbers");
 }
 
 /// Null where the test sees what validation sees.
@@ -159,30 +139,10 @@ const LinkEvaluation::Ends& LinkEvaluation::ends_of(EvaluationSet set) {
 
 /// [ends, width] on the device, all of them on every rank.
 at::Tensor LinkEvaluation::rows_of(EvaluationSet set, Model& model, const Ends& ends, double& seconds) {
-  Communicator& comm = run_.comm;
-  const auto batch_size = static_cast<std::size_t>(options_.evaluation.batch_size);
-  const InferenceOptions inference{
-      .batch_size = batch_size, .seed = options_.seed, .label = name_of(set), .must_stop = [this] {
-        return signals_.must_stop_after_round();
-      }};
   at::Tensor rows = at::zeros({static_cast<std::int64_t>(ends.size()), options_.model.hidden_dim}, at::kFloat);
-  std::size_t batch = static_cast<std::size_t>(comm.rank());
-  const auto keep = [&](const InferenceRound& round) {
-    const std::size_t first = batch * batch_size;
-    batch += static_cast<std::size_t>(comm.size());
-    if (round.num_nodes > 0) rows.narrow(0, static_cast<std::int64_t>(first), round.num_nodes).copy_(round.logits);
-  };
-  const InferenceCounts counts =
-      sampled_inference({model, run_.device, comm}, set == EvaluationSet::kTest && of_test_ ? *of_test_ : *predictions_,
-                        ends, inference, keep);
-  seconds = counts.seconds;
-  if (counts.not_finite > 0)
-    fail_on_all_ranks(comm, ErrorKind::kDiverged,
-                      "the rows of " + std::to_string(counts.not_finite) + " of " + std::to_string(counts.nodes) +
-                          " ends of " + name_of(set) +
-                          " links are not numbers: weights, or features that they see, are "
-                          "not finite");
-  share_values(comm, {rows.mutable_data_ptr<float>(), static_cast<std::size_t>(rows.numel())});
+  seconds = compute_rows({options_, run_, signals_, set}, model,
+                         set == EvaluationSet::kTest && of_test_ ? *of_test_ : *predictions_, ends,
+                         {rows.mutable_data_ptr<float>(), static_cast<std::size_t>(rows.numel())});
   return rows.to(run_.device.torch_device());
 }
 

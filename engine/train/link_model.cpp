@@ -18,9 +18,9 @@ constexpr char kModule[] = "decoder";
 /// A module that has parameters and does nothing with them.
 class Room final : public torch::nn::Module {};
 
-DecoderOptions options_of(DecoderKind kind, std::int64_t width) {
-  require(width % node_halves(kind) == 0, "complex rows have two halves");
-  return {.kind = kind, .hidden = width / node_halves(kind), .num_relations = 1};
+DecoderOptions options_of(const DecoderShape& shape) {
+  require(shape.width % node_halves(shape.kind) == 0, "complex rows have two halves");
+  return {.kind = shape.kind, .hidden = shape.width / node_halves(shape.kind), .num_relations = shape.num_relations};
 }
 
 /// Registers a parameter by a name with dots, whose parts before the last are modules.
@@ -48,16 +48,17 @@ void initialise(const std::string& name, const at::Tensor& value, DecoderKind ki
 
 }  // namespace
 
-void add_decoder(Model& encoder, DecoderKind kind, std::int64_t width, std::uint32_t seed) {
+void add_decoder(Model& encoder, const DecoderShape& shape, std::uint32_t seed) {
   const at::NoGradGuard no_gradients;
   const auto decoder = encoder.register_module(kModule, std::make_shared<Room>());
-  for (const auto& [name, value] : make_decoder(options_of(kind, width), at::kCPU)) {
-    initialise(std::string(kModule) + "." + name, value, kind, seed);
+  for (const auto& [name, value] : make_decoder(options_of(shape), at::kCPU)) {
+    initialise(std::string(kModule) + "." + name, value, shape.kind, seed);
     add_parameter(*decoder, name, value);
   }
 }
 
-LinkDecoder::LinkDecoder(const Model& model, DecoderKind kind, std::int64_t width) : options_(options_of(kind, width)) {
+LinkDecoder::LinkDecoder(const Model& model, DecoderKind kind, std::int64_t width)
+    : options_(options_of({kind, width})) {
   const std::string prefix = std::string(kModule) + ".";
   for (const auto& named : model.named_parameters())
     if (named.key().starts_with(prefix)) parameters_[named.key().substr(prefix.size())] = named.value();
@@ -67,7 +68,11 @@ at::Tensor LinkDecoder::scores(const at::Tensor& rows, const at::Tensor& pairs) 
   const at::Tensor relation = relation_halves(options_.kind) == 0
                                   ? at::Tensor()
                                   : at::zeros({pairs.size(0)}, at::TensorOptions(rows.device()).dtype(at::kLong));
-  return decode(options_, parameters_, rows.index_select(0, pairs.select(1, 0)), relation,
+  return scores(rows, pairs, relation);
+}
+
+at::Tensor LinkDecoder::scores(const at::Tensor& rows, const at::Tensor& pairs, const at::Tensor& relations) const {
+  return decode(options_, parameters_, rows.index_select(0, pairs.select(1, 0)), relations,
                 rows.index_select(0, pairs.select(1, 1)));
 }
 

@@ -11,10 +11,15 @@
 
 namespace salient {
 
+struct DecoderShape {
+  DecoderKind kind = DecoderKind::kDot;
+  std::int64_t width = 0;  ///< of the encoder's results; even for complex and rotate: halves are real and imaginary
+  std::int64_t num_relations = 1;  ///< of a plain graph one
+};
+
 /// Gives an encoder the parameters of a decoder, as its module `decoder`: they are trained and saved with its own.
-/// @param width  of the encoder's results; even for complex and rotate, whose halves are real and imaginary
-/// Determinism: initial values depend on the kind, the width and the seed alone.
-void add_decoder(Model& encoder, DecoderKind kind, std::int64_t width, std::uint32_t seed);
+/// Determinism: initial values depend on the shape and the seed alone.
+void add_decoder(Model& encoder, const DecoderShape& shape, std::uint32_t seed);
 
 /// The decoder that add_decoder() gave a model.
 class LinkDecoder {
@@ -25,6 +30,11 @@ class LinkDecoder {
   /// @param rows   [n, width] f32 of nodes    @param pairs  [P, 2] int32 or int64: source and destination among them
   /// @return       [P] the larger, the likelier a link
   at::Tensor scores(const at::Tensor& rows, const at::Tensor& pairs) const;
+  /// The same of a typed graph. @param relations  [P] int64
+  at::Tensor scores(const at::Tensor& rows, const at::Tensor& pairs, const at::Tensor& relations) const;
+
+  const DecoderOptions& options() const { return options_; }
+  const DecoderParameters& parameters() const { return parameters_; }
 
  private:
   DecoderOptions options_;

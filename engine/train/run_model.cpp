@@ -13,6 +13,7 @@
 #include "engine/plan/graph_types_of.h"
 #include "engine/train/link_model.h"
 #include "engine/train/score.h"
+#include "engine/train/training_links.h"
 #include "store/link_negatives.h"
 
 namespace salient {
@@ -20,7 +21,8 @@ namespace {
 
 /// By OGB's rule hits@K of fewer than K negatives is 1, of which no epoch is the best.
 void require_enough_negatives(Metric metric, const TrainOptions& options, const Dataset& dataset) {
-  if (hits_of(metric) == 0 || dataset.links[kValidLinks].size() == 0) return;
+  if (hits_of(metric) == 0 || dataset.links[kValidLinks].size() == 0 || ranks_all_nodes(options, dataset, kValidLinks))
+    return;
   const GivenNegatives given = open_negatives(dataset, kValidLinks);
   const std::uint64_t count = given.num_pairs() > 0 ? given.num_pairs()
                               : given.of_link() > 0 ? std::max(given.num_destinations, given.num_sources)
@@ -53,6 +55,10 @@ Metric metric_of_run(const TrainOptions& options, const Dataset& dataset) {
     fail(ErrorKind::kUsage, name_of(*wanted) +
                                 " is no metric of links; mrr, hits_at_1, 3, 10, 20, 50 and 100, rocauc and "
                                 "average_precision are");
+  const bool is_area = wanted == Metric::kRocAuc || wanted == Metric::kAveragePrecision;
+  if (is_area && dataset.types.is_typed())
+    fail(ErrorKind::kUsage, name_of(*wanted) + " is of links without relations; those of " + dataset.name +
+                                " are ranked: mrr and hits_at_1, 3, 10, 20, 50 and 100");
   if (wanted) require_enough_negatives(*wanted, options, dataset);
   return wanted.value_or(Metric::kMrr);
 }
@@ -61,7 +67,9 @@ std::shared_ptr<Model> make_model_of_run(const TrainOptions& options, const Data
                                          const Numerics& numerics) {
   const ModelOptions shape = model_options_of(options, dataset);
   std::shared_ptr<Model> model = make_model(shape, numerics);
-  if (predicts_links(options)) add_decoder(*model, options.links.decoder, shape.num_classes, options.seed);
+  const auto num_relations = std::max<std::int64_t>(1, std::ssize(dataset.types.relations));
+  if (predicts_links(options))
+    add_decoder(*model, {options.links.decoder, shape.num_classes, num_relations}, options.seed);
   return model;
 }
 

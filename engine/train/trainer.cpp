@@ -3,7 +3,9 @@
 
 #include <oneapi/tbb/task_arena.h>
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -18,6 +20,7 @@
 #include "engine/train/rank_state.h"
 #include "engine/train/run_model.h"
 #include "engine/train/signal_agreement.h"
+#include "engine/train/typed_link_loss.h"
 #include "store/link_negatives.h"
 
 namespace salient {
@@ -183,12 +186,41 @@ void require_task(const TrainOptions& options, const Dataset& dataset) {
     fail(ErrorKind::kUsage, "class weights are for one class a node, and " + has);
 }
 
+/// The same of links that have relations.
+void require_typed_links(const TrainOptions& options, const Dataset& dataset) {
+  const auto refuse = [](const std::string& why) { fail(ErrorKind::kUsage, why); };
+  const LinkRule& rule = options.links.rule;
+  const bool is_even = rule.negatives % 2 == 0;
+  if (asks_heads(options.links) && !is_even)
+    refuse(std::to_string(rule.negatives) +
+           " negatives of a link that both ends are replaced of: an even number, half of "
+           "them for each end");
+  if (options.links.eval_negatives > kMaxNegatives / 2)
+    refuse(std::to_string(options.links.eval_negatives) + " negatives of each end in evaluation, at most " +
+           std::to_string(kMaxNegatives / 2));
+  if (rule.sampler == NegativeSampler::kGiven)
+    refuse(dataset.name + ": negative sampler 'given' is of links without relations");
+  if (options.links.test_messages != TestMessages::kTrain)
+    refuse(dataset.name + ": validation links are messages of the test in graphs without relations alone");
+  std::set<std::pair<int, int>> ends;
+  for (const std::uint16_t r : dataset.links[kTrainLinks].relations)
+    ends.emplace(dataset.types.relations[r].src, dataset.types.relations[r].dst);
+  if (rule.sampler == NegativeSampler::kInBatch && ends.size() > 1)
+    refuse(dataset.name +
+           ": negative sampler 'in-batch' takes ends of other links, which here are of several node types");
+  const SlotTable& slots = *dataset.slots;
+  for (const auto& [src, dst] : ends)
+    for (const int type : {src, dst})
+      if (options.model.kind == ModelKind::kRsage && slots.num_slots[static_cast<std::size_t>(type)] == 0)
+        refuse(dataset.name + ": no relation leads to nodes of type '" +
+               dataset.types.node_types[static_cast<std::size_t>(type)].name +
+               "', of which rsage has no rows; with reverse relations it has");
+}
+
 /// The same of links.
 void require_links(const TrainOptions& options, const Dataset& dataset) {
   const auto refuse = [](const std::string& why) { fail(ErrorKind::kUsage, why); };
   if (!dataset.has_links) refuse(dataset.name + " has no links to be predicted; a split of its edges makes some");
-  if (dataset.types.is_typed())
-    refuse(dataset.name + ": links of a graph with relations, which embedding models alone predict yet");
   if (dataset.links[kTrainLinks].size() == 0) refuse(dataset.name + ": has no training links");
   if (dataset.num_nodes() < 2) refuse(dataset.name + ": negatives of one node");
   const OptimisationOptions& optimisation = options.optimisation;
@@ -208,6 +240,7 @@ void require_links(const TrainOptions& options, const Dataset& dataset) {
   const bool has_entry_values = dataset.has_edge_weights || dataset.has_edge_times || dataset.edge_feature_dim > 0;
   if (options.links.test_messages != TestMessages::kTrain && has_entry_values)
     refuse(dataset.name + ": its edges have weights, times or features, which validation links as messages have not");
+  if (dataset.types.is_typed()) require_typed_links(options, dataset);
   if (options.evaluation.patience > 0 && dataset.links[kValidLinks].size() == 0)
     refuse(dataset.name + ": has no validation links, so a run cannot end by its patience");
 }

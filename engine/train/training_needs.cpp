@@ -10,6 +10,7 @@
 #include "engine/plan/graph_types_of.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
+#include "engine/train/training_links.h"
 #include "engine/train/training_plan.h"
 #include "models/compute_bytes.h"
 #include "models/describe/costs.h"
@@ -17,16 +18,6 @@
 
 namespace salient {
 namespace {
-
-/// What batches are drawn around: the training nodes, or the ends of the training links.
-std::vector<NodeId> seeds_of_epoch(const TrainOptions& options, const Dataset& dataset) {
-  if (!predicts_links(options)) return {dataset.train.begin(), dataset.train.end()};
-  const std::span<const NodeId> ends = dataset.links[kTrainLinks].ends;
-  std::vector<NodeId> nodes(ends.begin(), ends.end());
-  std::ranges::sort(nodes);
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
-}
 
 /// Nodes that a batch of links has at most beside the links' ends: one for each negative, but where links share them
 /// or pairs are given.
@@ -96,7 +87,7 @@ std::int64_t optimiser_bytes(const LayerList& list) {
 }  // namespace
 
 RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, bool on_gpu, int num_ranks) {
-  std::vector<NodeId> order = seeds_of_epoch(options, dataset);
+  std::vector<NodeId> order = training_seeds(options, dataset);
   shuffle_seeds(order, options.seed, /*epoch=*/1);
   const ModelOptions model = model_options_of(options, dataset);
   const auto compute = [&](Gradients gradients) {

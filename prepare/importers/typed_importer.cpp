@@ -15,6 +15,7 @@
 #include "core/free_memory.h"
 #include "prepare/formats/table_file.h"
 #include "prepare/importers/edges_options.h"
+#include "prepare/importers/relation_split.h"
 #include "prepare/importers/typed_nodes.h"
 #include "prepare/importers/typed_schema.h"
 #include "prepare/importers/typed_target.h"
@@ -47,6 +48,9 @@ class TypedImport {
     graph_.target.feature_origin = origin_of(nodes_[static_cast<std::size_t>(graph_.schema.target_type)].coding);
     for (TypedNodes& nodes : nodes_) graph_.features.push_back(std::move(nodes.features));
     take_ids();
+    std::string rule;
+    if (!options_.edge_split.empty())
+      split_relations(graph_, link_relations(graph_.schema, options_.link_relations, rule), options_.edge_split);
     return std::move(graph_);
   }
 

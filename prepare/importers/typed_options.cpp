@@ -2,6 +2,7 @@
 #include "prepare/importers/typed_options.h"
 
 #include "prepare/importers/labelled_split.h"
+#include "prepare/importers/relation_split.h"
 #include "prepare/importers/typed_schema.h"
 
 namespace salient {
@@ -24,9 +25,18 @@ std::vector<FieldProblem> problems(const TypedOptions& options) {
               "target", "instead of options that say what a label is");
   check_field(found, options.mask >= 0, "mask", "at least 0");
   check_split(found, options.split);
+  check_split(found, options.edge_split, "edge-split");
+  check_field(found, !options.edge_split.empty() || options.link_relations.empty(), "link-relation",
+              "says of which relations a split of the edges makes links");
+  check_field(found, options.edge_split.empty() || options.targets.empty(), "edge-split",
+              "of graphs whose nodes have classes or no labels; not with targets");
   if (!found.empty()) return found;
   const SchemaDraft draft = draft_schema(options);
   check_field(found, draft.rule.empty(), draft.field, draft.rule);
+  std::string rule;
+  if (!options.edge_split.empty() && draft.rule.empty())
+    (void)link_relations(draft.schema, options.link_relations, rule);
+  check_field(found, rule.empty(), "link-relation", rule);
   return found;
 }
 

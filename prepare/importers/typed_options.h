@@ -49,6 +49,8 @@ struct TypedOptions {
   std::filesystem::path train{}, valid{}, test{};  ///< likewise
   int mask = 0;                                    ///< which column or row of masks in these files
   std::vector<double> split{};                     ///< three fractions instead of the three files
+  std::vector<double> edge_split{};                ///< three fractions of links, of split_relations(); empty: no links
+  std::vector<std::string> link_relations{};       ///< of these relations, "SRC:NAME:DST"; empty: all
   std::string label_column{};                      ///< of a table of labels, see NodeTableOptions
   std::vector<std::string> targets{};              ///< instead of a label: columns of values to be predicted
   std::vector<std::string> unlabelled{};           ///< words of it that are none

@@ -45,7 +45,9 @@ BLOCKS = {
                                       + 2 * ["tests/apps/temporal_test.py"]
                                       + 2 * ["tests/sampler/temporal_sampler_test.cpp"]
                                       + ["tests/apps/edge_features_test.py"],
-    "docs/LINKS.md": 4 * ["tests/apps/links_test.py"] + ["here"] + 2 * ["tests/apps/ogb_links_test.py"],
+    "docs/LINKS.md": 4 * ["tests/apps/links_test.py"]
+                     + ["tests/apps/typed_links_test.py", "tests/apps/typed_examples_test.py", "here"]
+                     + 2 * ["tests/apps/ogb_links_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here"]
                        + 2 * ["tests/apps/serve_links_test.py"] + [OUTPUT, "here"],

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The commands of docs/TYPED_GRAPHS.md that make typed graphs of the distribution's files, on small files of that form.
+"""The commands of docs/TYPED_GRAPHS.md and docs/LINKS.md that make typed graphs of the distribution's files, on small
+files of that form.
 
     typed_examples_test.py BIN_DIRECTORY SOURCE       CPU; seconds
 """
@@ -86,9 +87,9 @@ class TypedExamples(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{shlex.join(words)}: {done.stderr}")
         return done.stdout
 
-    def run_block(self, script):
+    def run_block(self, script, page="TYPED_GRAPHS.md"):
         """@return  what the script printed each time"""
-        text = (SOURCE / "docs/TYPED_GRAPHS.md").read_text()
+        text = (SOURCE / "docs" / page).read_text()
         [block] = [block for block in re.findall(r"(?<=\n\n)((?: {4}[^\n]*\n)+)", text) if script in block]
         printed = []
         for line in block.replace("\\\n", " ").splitlines():
@@ -127,6 +128,16 @@ class TypedExamples(unittest.TestCase):
         self.assertEqual([len(part) for part in parts], [72, 24, 24])
         self.assertEqual(len(set.union(*parts)), 120)
         self.assertEqual((self.folder / "wordnet/words.txt").read_text().splitlines()[:3], ["noun0", "word_0", "noun1"])
+
+    def test_wordnet_s_pointers(self):
+        self.run_block("synsets.py", "LINKS.md")
+        entries = self.relations("data/wordnet-links")
+        self.assertEqual(entries["noun:hypernym:noun"], entries["noun:rev_hypernym:noun"])
+        self.assertLess(entries["noun:hypernym:noun"], 117, "validation and test links are no entries")
+        self.assertEqual(entries["noun:derivation:verb"], 30)
+        with open(self.folder / "runs/wordnet-links/test_relations.csv") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(row["relation"], row["side"]) for row in rows], [("hypernym", "tail"), ("hypernym", "head")])
 
     def test_packages(self):
         [printed] = self.run_block("typed_packages.py")

@@ -4,7 +4,7 @@ import ast
 import collections
 
 Array = collections.namedtuple("Array", "dtype shape values")  # values: flat, C order
-CODES = {"<i8": "q", "<i4": "i", "<u4": "I", "<f4": "f", "|i1": "b"}
+CODES = {"<i8": "q", "<i4": "i", "<u4": "I", "<u2": "H", "<f4": "f", "|i1": "b"}
 
 
 def read(path):

@@ -64,7 +64,7 @@ double auc_with(ExcludedEntries exclude, ModelKind kind) {
   };
   const auto model = make_model(
       {.kind = kind, .in_dim = kWidth, .hidden_dim = kWidth, .num_classes = kWidth, .num_layers = 2, .dropout = 0});
-  add_decoder(*model, DecoderKind::kDot, kWidth, 1);
+  add_decoder(*model, {DecoderKind::kDot, kWidth}, 1);
   FlatAdam adam(*model, {.lr = 0.01});
   adam.set_lr(0.01);
   const LinkDecoder decoder(*model, DecoderKind::kDot, kWidth);

@@ -41,7 +41,7 @@ TEST(LinkLoss, IsTheSumOfItsTerms) {
 
 std::shared_ptr<Model> model_with(DecoderKind kind, std::uint32_t seed = 1) {
   auto model = make_model({.in_dim = 3, .hidden_dim = 8, .num_classes = 8, .num_layers = 2, .seed = seed});
-  add_decoder(*model, kind, 8, seed);
+  add_decoder(*model, {kind, 8}, seed);
   return model;
 }
 
