@@ -18,8 +18,7 @@ class TripleModel;
 
 /// Writes into `folder` scores.csv of the triples of --links, or best.csv of --nodes: see write_embedding_results().
 /// @return  of how many triples, or nodes
-std::uint64_t write_triple_results(TripleModel& model, const InferOptions& said,
-                                   const std::filesystem::path& folder);
+std::uint64_t write_triple_results(TripleModel& model, const InferOptions& said, const std::filesystem::path& folder);
 
 /// @throws Error{kUsage} naming the first option that is of runs with an encoder
 void require_options_of_embeddings(const InferOptions& said);

@@ -4,11 +4,19 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
 
+#include <cstdlib>
+
 #include "core/error.h"
 #include "core/host/threads.h"
 
 namespace salient {
 namespace {
+
+/// MKL sums a product's terms in an order of its own for each number of threads, unless it is told not to before its
+/// first product: then a run has the same bits for any --threads. A user's setting wins.
+void keep_order_of_sums() {
+  (void)setenv("MKL_CBWR", "AUTO,STRICT", 0);  // NOLINT(concurrency-mt-unsafe): nobody else reads the environment now
+}
 
 /// LibTorch's pool hangs where it gets no threads, and OpenMP ends the process: so both make theirs here, all at once.
 void start_threads(int count) {
@@ -25,6 +33,7 @@ ComputeDevice ComputeDevice::choose(std::optional<DeviceKind> wanted, int local_
   if (gpus == 0) {
     if (wanted == DeviceKind::kCuda)
       fail(ErrorKind::kNoDevice, std::string("cannot compute on a GPU: ") + gpu::reason_of_absence(), Topic::kDevice);
+    keep_order_of_sums();
     start_threads(cpu_threads);
     return {c10::Device(c10::kCPU), nullptr};
   }
