@@ -13,7 +13,7 @@ namespace salient {
 namespace {
 
 /// MKL sums a product's terms in an order of its own for each number of threads, unless it is told not to before its
-/// first product: then a run has the same bits for any --threads. A user's setting wins.
+/// first product: then a run has the same bits for any number of them. A user's setting wins.
 void keep_order_of_sums() {
   (void)setenv("MKL_CBWR", "AUTO,STRICT", 0);  // NOLINT(concurrency-mt-unsafe): nobody else reads the environment now
 }
