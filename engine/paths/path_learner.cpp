@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kNegativeDraws = 0xFFFFFFFE;  // a hop that no sampler uses
-constexpr std::uint32_t kTries = 15;                  // of a negative that is an answer
 
 }  // namespace
 
@@ -88,16 +87,10 @@ double PathLearner::loss_of(BatchKey key, const Item& item, std::span<const floa
 }
 
 std::vector<NodeId> PathLearner::negatives_of(BatchKey key, const Item& item) const {
-  const auto count = static_cast<std::uint32_t>(options_.negatives);
-  std::vector<NodeId> negatives(count);
-  Draws draws(key, kNegativeDraws, static_cast<std::uint32_t>(2 * item.link + static_cast<std::uint32_t>(item.side)));
-  const auto num_nodes = static_cast<std::uint32_t>(graph_.num_nodes());
-  for (std::uint32_t j = 0; j < count; ++j)
-    for (std::uint32_t i = 0; i <= kTries; ++i) {
-      negatives[j] = draws.below(j + i * count, num_nodes);
-      if (!std::ranges::binary_search(item.known, negatives[j])) break;
-    }
-  return negatives;
+  const Draws draws(key, kNegativeDraws,
+                    static_cast<std::uint32_t>(2 * item.link + static_cast<std::uint32_t>(item.side)));
+  return path_negatives(draws, static_cast<std::uint32_t>(options_.negatives), static_cast<NodeId>(graph_.num_nodes()),
+                        item.known);
 }
 
 /// In the order of the questions, so that threads change no bit.

@@ -24,6 +24,13 @@ void for_each_candidate(std::size_t count, NodeId target, std::span<const NodeId
   }
 }
 
+/// The node of this rank among those that `known` does not have.
+NodeId other_node(NodeId rank, std::span<const NodeId> known) {
+  NodeId node = rank;
+  for (std::size_t i = 0; i < known.size() && known[i] <= node; ++i) ++node;
+  return node;
+}
+
 }  // namespace
 
 double path_softmax_loss(std::span<const float> scores, NodeId target, std::span<const NodeId> known, float weight,
@@ -51,9 +58,9 @@ double path_bce_loss(std::span<const float> scores, NodeId target, std::span<con
   std::vector<double> shares(negatives.size(), 1.0);
   if (temperature > 0) {
     double highest = -std::numeric_limits<double>::infinity();
-    for (const NodeId v : negatives) highest = std::max(highest, double{scores[v]} / temperature);
+    for (const NodeId v : negatives) highest = std::max(highest, double{scores[v]});
     for (std::size_t j = 0; j < shares.size(); ++j)
-      shares[j] = std::exp(double{scores[negatives[j]]} / temperature - highest);
+      shares[j] = std::exp((double{scores[negatives[j]]} - highest) / temperature);
   }
   for (const double share : shares) sum += share;
   for (std::size_t j = 0; j < negatives.size(); ++j) {
@@ -62,6 +69,21 @@ double path_bce_loss(std::span<const float> scores, NodeId target, std::span<con
     gradients[negatives[j]] += static_cast<float>(double{weight} * share * sigmoid(score) / 2);
   }
   return loss;
+}
+
+std::vector<NodeId> path_negatives(Draws draws, std::uint32_t count, NodeId num_nodes, std::span<const NodeId> known) {
+  constexpr std::uint32_t kTries = 16;  // of all nodes, before the others are counted
+  const auto num_known = static_cast<NodeId>(known.size());
+  if (num_known >= num_nodes) return {};
+  const auto is_known = [&](NodeId node) { return std::ranges::binary_search(known, node); };
+  std::vector<NodeId> negatives(count);
+  for (std::uint32_t j = 0; j < count; ++j) {
+    std::uint32_t tries = 0;
+    do negatives[j] = draws.below(j + tries * count, num_nodes);
+    while (is_known(negatives[j]) && ++tries < kTries);
+    if (tries == kTries) negatives[j] = other_node(draws.below(j + kTries * count, num_nodes - num_known), known);
+  }
+  return negatives;
 }
 
 }  // namespace salient

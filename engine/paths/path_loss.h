@@ -1,9 +1,12 @@
-// engine/paths/path_loss.h - losses of one question by every entity's score, and their gradients.
+// engine/paths/path_loss.h - losses of one question by every entity's score, their negatives and gradients.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/types.h"
+#include "sampler/draws.h"
 
 namespace salient {
 
@@ -20,5 +23,9 @@ double path_softmax_loss(std::span<const float> scores, NodeId target, std::span
 /// self-adversarial negatives, as NBFNet takes it. A negative may be there twice.
 double path_bce_loss(std::span<const float> scores, NodeId target, std::span<const NodeId> negatives,
                      double temperature, float weight, std::span<float> gradients);
+
+/// Negatives of a question: [count] nodes, each uniform among those that `known`, ascending, does not have, or none where
+/// it has all. Determinism: a function of the draws' key.
+std::vector<NodeId> path_negatives(Draws draws, std::uint32_t count, NodeId num_nodes, std::span<const NodeId> known);
 
 }  // namespace salient

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <tuple>
@@ -251,6 +253,29 @@ TEST(PathLoss, NegativesWeighByTheirScores) {
       (std::log1p(std::exp(-1.0)) + share * std::log1p(std::exp(4.0)) + (1 - share) * std::log(2.0)) / 2;
   EXPECT_NEAR(path_bce_loss(scores, 1, two, 0.5, 1, gradients), wanted, 1e-6);
   EXPECT_NEAR(gradients[0], share / (1 + std::exp(-4.0)) / 2, 1e-6);
+}
+
+TEST(PathLoss, ATinyTemperatureLeavesNumbers) {
+  const std::vector<float> scores{4, 1, 0};
+  const NodeId negatives[] = {0, 2};
+  std::vector<float> gradients(3);
+  EXPECT_TRUE(std::isfinite(path_bce_loss(scores, 1, negatives, 1e-320, 1, gradients)));
+}
+
+TEST(PathLoss, NoNegativeIsAnAnswer) {
+  std::vector<NodeId> known(1000);
+  std::iota(known.begin(), known.end(), NodeId{0});
+  known.erase(known.begin() + 970);
+  known.erase(known.begin() + 20);
+  std::map<NodeId, int> found;
+  for (std::uint32_t item = 0; item < 200; ++item)
+    for (const NodeId node : path_negatives(Draws({.seed = 1}, 9, item), 8, 1000, known)) ++found[node];
+  EXPECT_EQ(found.size(), 2U);
+  EXPECT_GT(found[20], 650);
+  EXPECT_GT(found[970], 650);
+  known.insert(known.begin() + 20, 20);
+  known.insert(known.begin() + 970, 970);
+  EXPECT_TRUE(path_negatives(Draws({.seed = 1}, 9, 0), 8, 1000, known).empty());
 }
 
 }  // namespace
