@@ -24,8 +24,8 @@ double path_softmax_loss(std::span<const float> scores, NodeId target, std::span
 double path_bce_loss(std::span<const float> scores, NodeId target, std::span<const NodeId> negatives,
                      double temperature, float weight, std::span<float> gradients);
 
-/// Negatives of a question: [count] nodes, each uniform among those that `known`, ascending, does not have, or none where
-/// it has all. Determinism: a function of the draws' key.
+/// Negatives of a question: [count] nodes, each uniform among those that `known`, ascending, does not have, or none
+/// where it has all. Determinism: a function of the draws' key.
 std::vector<NodeId> path_negatives(Draws draws, std::uint32_t count, NodeId num_nodes, std::span<const NodeId> known);
 
 }  // namespace salient
