@@ -73,6 +73,9 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
               "links", "instead of --nodes and --new-nodes");
   check_field(found, options.links.empty() || options.results.top_k == ResultOptions().top_k, "top-k",
               "not with --links, which are scored as they are");
+  check_field(found, options.link_time_column.empty() || !options.links.empty(), "link-time-column", "of --links");
+  check_field(found, options.link_time_column.empty() || !options.sampled.asked, "link-time-column",
+              "or --time for all pairs, not both");
   check_field(found,
               !options.negatives.are_there() || (options.links.empty() && options.relation.empty() &&
                                                  nodes.what == NodeSelection().what && options.added.nodes.empty()),
@@ -125,6 +128,8 @@ InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
   std::vector<FieldProblem> problems;
   add_problems(problems, sampled.time(), *sampled.draw, run.model);
   add_problems(problems, *sampled.draw, run.model);
+  check_field(problems, is_timed || run.model.time_encoding == 0, "time-rule",
+              "lt or le: the run's model reads how long before its seed an edge was");
   check_field(problems, is_timed || !chooses_times, "time-rule", "lt or le is needed for a window or a strategy");
   check_field(problems, is_timed || !sampled.asked, "time",
               "the run's neighbours are of all times, and a time would change nothing; --time-rule lt or le");

@@ -27,6 +27,9 @@ void visit_asked(Self& self, Visit&& field) {
   field("links", self.links,
         "of a run of --task link, instead of --nodes: pairs of ids in text, as salient-prepare edges takes edges; of a "
         "knowledge graph triples, as salient-prepare triples takes them");
+  field("link-time-column", self.link_time_column,
+        "of --links of a run by times: name or number of the column that says when each pair is asked for; without it "
+        "all at --time");
   field("valid-negatives", self.negatives.valid,
         "instead: a file of triples that are no links; with --test-negatives, accuracy of telling links from them");
   field("test-negatives", self.negatives.test, "likewise, of the test");

@@ -89,6 +89,7 @@ struct InferOptions {
   std::string checkpoint = "best";  ///< or "latest", "epoch-NNNN"
   NodeSelection nodes{};
   std::string links{};                    ///< instead: a file of links by ids, which a run of links scores
+  std::string link_time_column{};         ///< of that file: name or number of the column of their times
   NegativeFiles negatives{};              ///< instead: what the data set's triples are told from
   std::string relation{};                 ///< of the nodes' likeliest links, in a knowledge graph
   LinkSide side = LinkSide::kTail;        ///< which end of these is to be found

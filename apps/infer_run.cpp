@@ -61,13 +61,7 @@ StepQuestion question_of(const InferRun& run, const SampledOptions& sampled, Pur
 
 InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {
   const MachineOptions& machine = run.options.machine;
-  LoaderOptions loading{.rule = sampled.rule(run.dataset.types),
-                        .time = sampled.time().rule(),
-                        .degrees = degrees_for(reads_degrees(run.trained_with.model)),
-                        .entries = entry_parts_for(run.trained_with.model, run.dataset),
-                        .num_workers = machine.workers,
-                        .num_slots = machine.slots,
-                        .to_device = run.session.device.is_cuda()};
+  LoaderOptions loading = sampled_loading(run, sampled);
   const InferenceOptions inference{.batch_size = static_cast<std::size_t>(sampled.batch_size),
                                    .seed = static_cast<std::uint32_t>(sampled.seed),
                                    .unit = TargetUnit(run.dataset, run.session.device.torch_device())};
@@ -205,6 +199,16 @@ std::int64_t num_of_unknown_class(const InferRun& run, const std::function<bool(
   return std::ranges::count_if(run.nodes, [&](NodeId node) {
     return run.labelled().class_of(node) >= run.dataset.num_classes && (!counts || counts(node));
   });
+}
+
+LoaderOptions sampled_loading(const InferRun& run, const SampledOptions& sampled) {
+  return {.rule = sampled.rule(run.dataset.types),
+          .time = sampled.time().rule(),
+          .degrees = degrees_for(reads_degrees(run.trained_with.model)),
+          .entries = entry_parts_for(run.trained_with.model, run.dataset),
+          .num_workers = run.options.machine.workers,
+          .num_slots = run.options.machine.slots,
+          .to_device = run.session.device.is_cuda()};
 }
 
 InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {

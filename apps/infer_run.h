@@ -17,6 +17,7 @@
 #include "engine/infer/inference_round.h"
 #include "engine/report/metric.h"
 #include "engine/train/trained_run.h"
+#include "loaders/batch_loader.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -44,6 +45,9 @@ struct InferRun {
 /// @param scratch  folder for the file in which exact inference may keep layers' results
 /// Collective. @param on_round  see there
 InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round);
+
+/// How batches of neighbours that are sampled so are loaded, from host memory.
+LoaderOptions sampled_loading(const InferRun& run, const SampledOptions& sampled);
 
 /// Labelled nodes of classes that the run does not know. @param counts  those that count; null: all that are predicted
 std::int64_t num_of_unknown_class(const InferRun& run, const std::function<bool(NodeId)>& counts = nullptr);

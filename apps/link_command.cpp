@@ -55,7 +55,7 @@ std::string model_of_triples(std::span<const char* const> args,
   std::string root = first_of("data-root");
   if (root.empty()) root = options::data_folder(look_up).value_or(DataOptions{}.root);
   const auto has = [&](const StoreArray& array) { return is_there(dataset_folder(dataset, root) / array.file); };
-  const auto& [ends, relations] = kLinkArrays[kTrainLinks];
+  const auto& [ends, relations, times] = kLinkArrays[kTrainLinks];
   const bool is_of_triples = has(relations) || (task == kLink && !has(ends));  // others have no embedding models
   return is_of_triples ? none : "";
 }

@@ -99,6 +99,10 @@ std::unique_ptr<LinkScorer> open_link_scorer(const std::string& run, const Predi
   }
   const TrainOptions trained = read_run_options(*make_self_communicator(), run);
   if (!predicts_links(trained)) return nullptr;
+  if (trained.batches.time.rule())
+    fail(ErrorKind::kUsage, run +
+                                ": its links have times; salient-infer --links scores pairs at theirs, a server "
+                                "does not yet");
   PredictorOptions of_links = options;
   of_links.predicts_links = true;
   return std::make_unique<EncoderScorer>(run, of_links, name_of(trained.links.decoder));

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "core/files/replace_text_file.h"
 #include "core/number_text.h"
 #include "engine/train/link_model.h"
+#include "engine/train/timed_pairs.h"
 #include "engine/train/typed_link_evaluation.h"
 #include "engine/train/typed_link_loss.h"
 #include "prepare/importers/edge_file.h"
@@ -41,10 +43,45 @@ at::Tensor rows_of_nodes(const InferRun& run, const std::filesystem::path& scrat
   return rows;
 }
 
+NodePairs read_edges(const Dataset& dataset, const std::string& file, const std::string& time_column) {
+  const NodeLookup lookup(dataset);
+  const auto find = [&](std::string_view id) { return lookup.find(id, NodesBy::kId); };
+  return read_edges_of_names(file,
+                             {.time_column = time_column,
+                              .ids = IdKind::kText,
+                              .is_node = [&](std::string_view id) { return find(id).has_value(); }},
+                             [&](std::string_view id, std::size_t /*end*/) { return find(id); });
+}
+
+std::vector<NodePair> pairs_of(const NodePairs& edges) {
+  std::vector<NodePair> pairs(edges.sources.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {edges.sources[i], edges.destinations[i]};
+  return pairs;
+}
+
 /// Of the run's model, on the host.
 LinkDecoder decoder_of(InferRun& run) {
   run.trained.model->to(at::kCPU);
   return LinkDecoder(*run.trained.model, run.trained_with.links.decoder, run.trained_with.model.hidden_dim);
+}
+
+/// Pairs of a run by times are asked for at times, and others are not.
+void require_times_of(const InferRun& run) {
+  const InferOptions& said = run.options;
+  const std::optional<TimeRule> rule = said.sampled.time().rule();
+  if (!rule) {
+    if (!said.link_time_column.empty())
+      fail(ErrorKind::kUsage, "--link-time-column: the run's neighbours are of all times");
+    if (run.trained_with.links.has_pair_features)
+      fail(ErrorKind::kUsage, "--time-rule: lt, as the run's model reads what pairs were before their times");
+    return;
+  }
+  if (rule->order != TimeOrder::kBefore)
+    fail(ErrorKind::kUsage, "--time-rule: a link is predicted from what was before it, lt, not le");
+  if (said.links.empty())
+    fail(ErrorKind::kUsage, "--nodes: by a run of links with times pairs of --links are scored, each at its time");
+  if (said.link_time_column.empty() && !said.sampled.asked)
+    fail(ErrorKind::kUsage, "--links: when are they asked for? --link-time-column names a column, --time one time");
 }
 
 /// What is asked of links that have relations.
@@ -75,21 +112,43 @@ void require_asked_of(const InferRun& run) {
   if (!said.relation.empty() && !run.dataset.types.is_typed())
     fail(ErrorKind::kUsage, "--relation: of knowledge graphs; links of " + run.dataset.name + " have none");
   if (!said.added.nodes.empty()) fail(ErrorKind::kUsage, "--new-nodes: of runs that predict nodes");
+  require_times_of(run);
   if (run.session.comm->size() > 1) fail(ErrorKind::kUsage, "--ranks: 1 with a run that predicts links");
 }
 
 std::vector<NodePair> read_pairs(const Dataset& dataset, const std::string& file) {
-  const NodeLookup lookup(dataset);
-  const auto find = [&](std::string_view id) { return lookup.find(id, NodesBy::kId); };
-  const NodePairs edges = read_edges_of_names(
-      file, {.ids = IdKind::kText, .is_node = [&](std::string_view id) { return find(id).has_value(); }},
-      [&](std::string_view id, std::size_t /*end*/) { return find(id); });
-  std::vector<NodePair> pairs(edges.sources.size());
-  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {edges.sources[i], edges.destinations[i]};
-  return pairs;
+  return pairs_of(read_edges(dataset, file, ""));
 }
 
+namespace {
+
+/// Each pair as it is seen at its time.
+void write_timed_scores(InferRun& run, const std::filesystem::path& folder) {
+  const InferOptions& said = run.options;
+  const NodePairs edges = read_edges(run.dataset, said.links, said.link_time_column);
+  const std::vector<NodePair> pairs = pairs_of(edges);
+  std::vector<std::int64_t> times = edges.values.times;
+  if (said.sampled.asked) times.assign(pairs.size(), said.sampled.asked->value);
+  const bool has_pair_features = run.trained_with.links.has_pair_features;
+  TimedPairs timed(run.dataset, sampled_loading(run, run.options.sampled), run.session.device,
+                   static_cast<std::size_t>(said.sampled.batch_size), static_cast<std::uint32_t>(said.sampled.seed),
+                   has_pair_features);
+  Model& model = *run.trained.model;
+  const LinkDecoder decoder(model, run.trained_with.links.decoder, run.trained_with.model.hidden_dim);
+  const std::vector<float> scores = timed.scores(model, decoder, pairs, times);
+  const NodeIds ids = NodeIds::of(run.dataset);
+  std::string table = "source,destination,time,score\n";
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    table.append(link_text(ids, pairs[i]) + "," + std::to_string(times[i]) + "," +
+                 printed("%.9g", static_cast<double>(scores[i])) + "\n");
+  replace_text_file(folder / "scores.csv", table);
+  log_result("scored " + std::to_string(pairs.size()) + " pairs, each at its time");
+}
+
+}  // namespace
+
 void write_link_scores(InferRun& run, const std::filesystem::path& folder, const std::filesystem::path& scratch) {
+  if (run.options.sampled.time().rule()) return write_timed_scores(run, folder);
   const std::vector<NodePair> pairs = read_pairs(run.dataset, run.options.links);
   run.nodes.clear();
   for (const auto& [source, destination] : pairs) run.nodes.insert(run.nodes.end(), {source, destination});

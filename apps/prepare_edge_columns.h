@@ -30,6 +30,7 @@ void visit_fields(Self& self, Visit&& field) {
 /// Links to be predicted that are files of their own.
 struct GivenLinkOptions {
   std::string valid_edges{}, test_edges{};
+  bool link_times = false;
   std::string train_negatives{}, valid_negatives{}, test_negatives{};
   RepeatsBetween repeats_between = RepeatsBetween::kRefuse;
 };
@@ -40,6 +41,10 @@ void visit_fields(Self& self, Visit&& field) {
         "instead of --edge-split: a file as --edges, whose edges are links of validation; those of --edges are for "
         "training");
   field("test-edges", self.test_edges, "likewise of the test");
+  field(
+      "link-times", self.link_times,
+      "these two files have the column of times, too: each link is asked for at its time, and entries of the graph are "
+      "the links of all splits");
   field("train-negatives", self.train_negatives,
         "pairs that are no links, for --negative-sampler given: text, a pair a line; or .npy, [m, 2] pairs or [n, K], "
         "K other destinations of each link");
@@ -55,7 +60,7 @@ struct EdgeColumnOptions {
   std::string edge_features{};
   WeightMap weight_map = WeightMap::kNone;
   std::optional<Repeats> repeats{};
-  std::vector<double> edge_split{};
+  std::vector<double> edge_split{}, edge_split_by_time{};
   GivenLinkOptions links{};
   NodeTimeOptions of_nodes{};
 };
@@ -77,6 +82,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("edge-split", self.edge_split,
         "links to be predicted: fractions of the edges for training, validation and test, such as 0.8,0.1,0.1, drawn "
         "by --rng-seed; entries of the graph are the training links alone");
+  field(
+      "edge-split-by-time", self.edge_split_by_time,
+      "instead: the earliest edges are links for training, the next for validation, the latest the test; each is asked "
+      "for at its time, and entries of the graph are the links of all splits");
   visit_fields(self.links, field);
   visit_fields(self.of_nodes, field);
 }

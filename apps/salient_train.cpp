@@ -153,6 +153,8 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   RankTable ranks = log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, said.data, said.machine);
   if (!said.task && run.dataset.has_links) run.said.task = run.options.task = RunTask::kLink;
+  if (predicts_links(run.options) && run.dataset.has_link_times && !run.options.batches.time.rule())
+    run.said.batches.time.seen = run.options.batches.time.seen = SeenEdges::kBefore;
   together(*session.comm, [&] {
     require_trainable(run.options, run.dataset);
     if (predicts_links(run.options) && run.dataset.types.is_typed() && session.device.is_cuda())

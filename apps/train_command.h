@@ -66,6 +66,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("negatives-strict", self.rule.is_strict, "negatives that are training links are drawn again");
   field("exclude", self.rule.exclude,
         "what a batch of links does not see: all edges between their ends; none lets it see what it predicts");
+  field("pair-features", self.has_pair_features,
+        "of links with times: how often the ends of a pair are among each other's neighbours, how many neighbours they "
+        "share and how long ago they met, beside their rows");
   field("eval-negatives", self.eval_negatives,
         "of each validation and test link, the same in every run; those that a data set comes with are taken instead");
   field("test-messages", self.test_messages,
@@ -89,6 +92,9 @@ void visit_fields(Self& self, Visit&& field) {
         "of gin and gine: kept neighbours count all / kept times, so that fanouts may change, or once each");
   field("edge-features", self.edge_features,
         "auto: gat, gatv2, transformer and gine read those of a data set that has some; none: no model does");
+  field("time-encoding", self.time_encoding,
+        "of gat, gatv2, transformer and gine: columns cos(w ln(1 + dt) + b), dt how long before its seed an edge was, "
+        "beside the features of edges; of runs with --time-rule; 0 = none");
   field("aggregate", self.aggregate,
         "weighted: a neighbour counts by the weight of its edge, in the means of sage, sage-ri and gcn, and in "
         "attention; not beside --draw weighted, which has it count already");

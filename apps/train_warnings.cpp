@@ -68,7 +68,7 @@ void note_unused_times(const Dataset& dataset, const TimeOptions& time) {
 
 void note_edge_features(const Dataset& dataset, const ModelOptions& model) {
   if (dataset.edge_feature_dim == 0) return;
-  const bool reads = fitted_to(model, dataset).edge_dim > 0;
+  const bool reads = fitted_to(model, dataset).edge_dim > model.time_encoding;
   log_info("features of edges: " + std::to_string(dataset.edge_feature_dim) +
            (reads ? ", which " + name_of(model.kind) + " reads"
                   : ", which are not read" + std::string(can_read_edge_features(model.kind)

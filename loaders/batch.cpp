@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "loaders/pair_features.h"
 #include "loaders/typed_batch.h"
 #include "store/dataset.h"
 
@@ -45,6 +46,7 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                      .label_type = dataset.label_type(),
                      .residency = residency,
                      .num_pairs = parts.num_pairs,
+                     .has_pair_features = parts.has_pair_features,
                      .degrees_of = parts.degrees,
                      .entries = parts.entries};
   if (parts.entries.features) layout.edge_dim = dataset.edge_feature_dim, layout.edge_type = dataset.edge_feature_type;
@@ -54,6 +56,8 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
   layout.nodes = add(num_nodes * sizeof(NodeId));
   const std::size_t of_pair = dataset.types.is_typed() ? 3 : 2;
   if (parts.num_pairs > 0) layout.pairs = add(of_pair * static_cast<std::size_t>(parts.num_pairs) * sizeof(LocalId));
+  if (parts.has_pair_features)
+    layout.pair_x = add(static_cast<std::size_t>(parts.num_pairs) * kPairFeatures * sizeof(float));
   if (parts.degrees == Degrees::kOfEveryNode) layout.degrees = add(num_nodes * sizeof(NodeDegree));
   if (parts.entries.row_weights) layout.row_weights = add(num_nodes * sizeof(float));
   layout.hops.reserve(mfg.hops.size());
@@ -68,6 +72,7 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                            .indices = add(num_edges * sizeof(LocalId))});
     if (parts.entries.places) layout.hops.back().places = add(num_edges * sizeof(std::int64_t));
     if (parts.entries.weights) layout.hops.back().weights = add(num_edges * sizeof(float));
+    if (parts.entries.gaps) layout.hops.back().gaps = add(num_edges * sizeof(float));
     if (parts.entries.features) layout.hops.back().edge_x = add(num_edges * dataset.edge_features.row_bytes);
   }
   if (dataset.types.is_typed()) return lay_out_types(mfg, dataset, layout), layout;

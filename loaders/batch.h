@@ -37,8 +37,9 @@ struct EntryParts {
   bool features = false;     ///< the features of its edge; of a data set that has some
   bool weights = false;      ///< the weight of its edge, likewise
   bool row_weights = false;  ///< and of each node the sum of the weights of its whole row
+  bool gaps = false;         ///< log_gap() of the seed's time and its own; of samples by a rule of times
 
-  bool any() const { return places || features || weights; }
+  bool any() const { return places || features || weights || gaps; }
   bool operator==(const EntryParts&) const = default;
 };
 
@@ -47,6 +48,7 @@ struct BatchParts {
   Degrees degrees = Degrees::kOfNoNode;
   LocalId num_pairs = 0;  ///< of a batch of links, else 0
   EntryParts entries{};
+  bool has_pair_features = false;
 };
 
 inline constexpr std::size_t kBatchAlignment = 256;  ///< of every part of a slab, in bytes
@@ -61,6 +63,7 @@ struct HopLayout {
   std::size_t places = 0;   ///< int64 [num_edges], of EntryParts::places
   std::size_t edge_x = 0;   ///< [num_edges, edge_dim] of edge_type, of EntryParts::features
   std::size_t weights = 0;  ///< float [num_edges], of EntryParts::weights
+  std::size_t gaps = 0;     ///< float [num_edges], of EntryParts::gaps
 };
 
 /// What a layer of a typed graph has beside. Its rows are the slots of the destinations, destination by destination.
@@ -104,6 +107,8 @@ struct BatchLayout {
   std::size_t nodes = 0;                         ///< uint32 [N] global ids
   LocalId num_pairs = 0;                         ///< of a batch of links, else 0
   std::size_t pairs = 0;                         ///< int32 [num_pairs, 2 or 3] LinkSeeds::pairs()
+  bool has_pair_features = false;                ///< of a batch of links
+  std::size_t pair_x = 0;                        ///< float [num_pairs, kPairFeatures], if it has them
   Degrees degrees_of{};                          ///< whose degrees the slab has
   std::size_t degrees = 0;                       ///< NodeDegree [N], if it has them
   std::size_t row_weights = 0;                   ///< float [N], of EntryParts::row_weights

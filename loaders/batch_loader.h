@@ -24,7 +24,8 @@ struct LinkBatches {
   /// [n] of LoaderOptions::time: the ends of a link, and of its negatives, see what was before it. Nothing else is
   /// excluded: of links between the same ends the earlier ones are seen. Outlives the loader
   std::span<const std::int64_t> times{};
-  GivenEnds given{};  ///< of NegativeSampler::kGiven; outlives the loader
+  GivenEnds given{};               ///< of NegativeSampler::kGiven; outlives the loader
+  bool has_pair_features = false;  ///< batches have features of pairs (loaders/pair_features.h); of links with times
 };
 
 struct LoaderOptions {

@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/time_gap.h"
 #include "loaders/cached_rows.h"
 #include "loaders/gather_labels.h"
 #include "loaders/gather_paged_rows.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
 #include "loaders/node_set.h"
+#include "loaders/pair_features.h"
 
 namespace salient {
 
@@ -68,14 +70,21 @@ void BatchMaker::carry(EntryParts entries, std::span<const float> row_weights) {
   if (entries.any()) sampler_->record_places();
 }
 
+void BatchMaker::add_pair_features() {
+  has_pair_features_ = true;
+  sampler_->record_places();
+}
+
 void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   if (links_) links_->make(request.seeds, request.batch, request.key);
   seeds_ = links_ ? links_->seeds() : request.seeds;
   const MfgShape& shape = sampler_->sample(seeds_, request.key);
   batch.key = request.key;
-  batch.layout = lay_out_batch(
-      shape, static_cast<LocalId>(seeds_.size()), *dataset_, residency_,
-      {.degrees = degrees_, .num_pairs = links_ ? static_cast<LocalId>(links_->num_pairs()) : 0, .entries = entries_});
+  batch.layout = lay_out_batch(shape, static_cast<LocalId>(seeds_.size()), *dataset_, residency_,
+                               {.degrees = degrees_,
+                                .num_pairs = links_ ? static_cast<LocalId>(links_->num_pairs()) : 0,
+                                .entries = entries_,
+                                .has_pair_features = has_pair_features_});
 }
 
 void BatchMaker::write_sparse_rows(BatchLayout& layout, std::byte* slab) const {
@@ -104,7 +113,7 @@ void BatchMaker::list_hops(const BatchLayout& layout, std::byte* slab) {
   const auto locals = [&](std::size_t offset) { return reinterpret_cast<LocalId*>(slab + offset); };
   hop_memory_.clear();
   for (const HopLayout& hop : layout.hops) hop_memory_.push_back({locals(hop.indptr), locals(hop.indices)});
-  if (!entries_.any()) return;
+  if (!entries_.any() && !has_pair_features_) return;
   std::size_t num_entries = 0;
   for (const HopLayout& hop : layout.hops) num_entries += static_cast<std::size_t>(hop.num_edges);
   places_.resize(entries_.places ? 0 : num_entries);
@@ -121,10 +130,16 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   list_hops(layout, slab);
   auto* const degrees = reinterpret_cast<NodeDegree*>(slab + layout.degrees);
   const TypedBatchWriter::Memory& typed = typed_.memory_in(layout, slab);
-  sampler_->copy_to(
-      {nodes, hop_memory_, degrees_ == Degrees::kOfEveryNode ? degrees : nullptr, typed.hops, typed.nodes});
-  write_weights(layout, slab);
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
+  times_.resize(entries_.gaps ? num_nodes : 0);
+  sampler_->copy_to({.nodes = nodes,
+                     .hops = hop_memory_,
+                     .degrees = degrees_ == Degrees::kOfEveryNode ? degrees : nullptr,
+                     .typed_hops = typed.hops,
+                     .nodes_of_type = typed.nodes,
+                     .times = entries_.gaps ? times_.data() : nullptr});
+  write_weights(layout, slab);
+  write_times(layout, slab);
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
   if (links_) std::ranges::copy(links_->pairs(), reinterpret_cast<LocalId*>(slab + layout.pairs));
@@ -154,6 +169,27 @@ void BatchMaker::write_weights(const BatchLayout& layout, std::byte* slab) const
   const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
   auto* const of_rows = reinterpret_cast<float*>(slab + layout.row_weights);
   for (LocalId i = 0; i < layout.num_nodes; ++i) of_rows[i] = row_weights_[nodes[i]];
+}
+
+/// Of entries how long ago they were, and of pairs what their entries say; nodes of the slab are ids yet.
+void BatchMaker::write_times(const BatchLayout& layout, std::byte* slab) const {
+  const std::span<const std::int64_t> times = dataset_->graph.entries.times;
+  for (std::size_t h = 0; entries_.gaps && h < layout.hops.size(); ++h) {
+    auto* const gaps = reinterpret_cast<float*>(slab + layout.hops[h].gaps);
+    const MfgMemory::Hop& hop = hop_memory_[h];
+    for (LocalId row = 0; row < layout.hops[h].num_dst; ++row)
+      for (LocalId e = hop.indptr[row]; e < hop.indptr[row + 1]; ++e)
+        gaps[e] = log_gap(times_[static_cast<std::size_t>(row)], times[static_cast<std::size_t>(hop.places[e])]);
+  }
+  if (!has_pair_features_) return;
+  const MfgMemory::Hop& of_seeds = hop_memory_.back();
+  const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
+  write_pair_features({.indptr = of_seeds.indptr,
+                       .indices = of_seeds.indices,
+                       .places = of_seeds.places,
+                       .nodes = {nodes, static_cast<std::size_t>(layout.num_nodes)},
+                       .times = times},
+                      links_->pairs(), links_->seed_times(), reinterpret_cast<float*>(slab + layout.pair_x));
 }
 
 void BatchMaker::write_features(Batch& batch, std::byte* slab) {

@@ -56,6 +56,9 @@ class BatchMaker {
   /// Requests are of links from now on, and batches have pairs. @param links  whose exclusions the maker's sampler sees
   void take_links(std::unique_ptr<LinkSeeds> links) noexcept { links_ = std::move(links); }
 
+  /// Pairs have features from now on, as LinkBatches::has_pair_features. The maker's links have times.
+  void add_pair_features();
+
   /// As LoaderOptions::entries. @throws Error{kInternal} for features or weights of edges that have none
   /// @param row_weights  row_weights_of() the graph, of EntryParts::row_weights; outlives the maker
   void carry(EntryParts entries, std::span<const float> row_weights = {});
@@ -69,6 +72,7 @@ class BatchMaker {
  private:
   void write_features(Batch& batch, std::byte* slab);
   void write_weights(const BatchLayout& layout, std::byte* slab) const;
+  void write_times(const BatchLayout& layout, std::byte* slab) const;
   void write_labels(const BatchLayout& layout, std::byte* slab) const;
   void list_hops(const BatchLayout& layout, std::byte* slab);
   void write_sparse_rows(BatchLayout& layout, std::byte* slab) const;
@@ -85,10 +89,12 @@ class BatchMaker {
   EntryParts entries_{};
   std::span<const float> row_weights_{};
   bool has_paged_rows_ = false;
+  bool has_pair_features_ = false;
   TypedBatchWriter typed_;
   std::span<const NodeId> seeds_{};         // of the batch sampled last
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
   std::vector<std::int64_t> places_;        // likewise, of the entries of all hops where the slab has none
+  std::vector<std::int64_t> times_;         // likewise, when each node is seen, where entries have gaps
   std::vector<NodeId> missed_;              // likewise
 };
 

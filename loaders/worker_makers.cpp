@@ -39,6 +39,7 @@ BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options,
   std::unique_ptr<BatchSampler> sampler = make_link_sampler(dataset, options, *links);
   BatchMaker maker(dataset, std::move(sampler), options.data, options.row_of, options.degrees);
   maker.take_links(std::move(links));
+  if (options.links->has_pair_features) maker.add_pair_features();
   return maker;
 }
 
@@ -65,6 +66,7 @@ std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOp
   if (options.time && dataset.types.is_typed())
     fail(ErrorKind::kUsage, "neighbours are to be drawn by time, and " + dataset.name + " has node types");
   require(options.time.has_value() == !of.times.empty(), "links have times where neighbours are drawn by time");
+  require(!of.has_pair_features || !of.times.empty(), "features of pairs are of links with times");
   require(of.times.empty() || of.times.size() == of.ends.size() / 2, "every link has a time, or none has");
   if (of.rule.sampler == NegativeSampler::kGiven && of.given.of_link == 0 && of.given.pairs.empty())
     fail(ErrorKind::kUsage, dataset.name + ": negatives are to be those that are given, and there are none");
@@ -79,6 +81,9 @@ WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
       device_samplers_(make_device_samplers(dataset, options)) {
   require(!options.disjoint || (!device_samplers_ && !options.links && !dataset.types.is_typed()),
           "trees of their own are sampled on the host, around nodes of plain graphs");
+  if (options.entries.gaps && !options.time)
+    fail(ErrorKind::kUsage,
+         "the model reads how long before its seed an edge was, and neighbours are not drawn by time");
   const std::optional<LinkNegatives> negatives = negatives_of(dataset, options);
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
     if (negatives)

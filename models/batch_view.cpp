@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "loaders/batch.h"
+#include "loaders/pair_features.h"
 
 namespace salient {
 namespace {
@@ -81,6 +82,7 @@ BatchView view_of(const Batch& batch, int device_index) {
   }
   view.nodes = wrap(layout.nodes, {layout.num_nodes}, at::kInt);
   if (layout.num_pairs > 0) view.pairs = wrap(layout.pairs, {layout.num_pairs, is_typed ? 3 : 2}, at::kInt);
+  if (layout.has_pair_features) view.pair_x = wrap(layout.pair_x, {layout.num_pairs, kPairFeatures}, at::kFloat);
   for (std::size_t h = 0; h < layout.hops.size(); ++h) {
     const HopLayout& hop = layout.hops[h];
     const std::int64_t num_rows = is_typed ? layout.typed_hops[h].shape.num_rows : hop.num_dst;
@@ -89,6 +91,7 @@ BatchView view_of(const Batch& batch, int device_index) {
     if (is_typed) view.hops.back().typed = typed_hop_in(wrap, layout.typed_hops[h], hop.num_dst, nodes_of_type);
     if (layout.entries.features)
       view.hops.back().edge_x = wrap(hop.edge_x, {hop.num_edges, layout.edge_dim}, scalar_of(layout.edge_type));
+    if (layout.entries.gaps) view.hops.back().edge_gap = wrap(hop.gaps, {hop.num_edges}, at::kFloat);
     if (layout.entries.weights) view.hops.back().edge_weight = wrap(hop.weights, {hop.num_edges}, at::kFloat);
     if (layout.entries.row_weights) view.hops.back().row_weights = wrap(layout.row_weights, {hop.num_src}, at::kFloat);
     if (layout.degrees_of == Degrees::kOfEveryNode)  // sources are the first nodes

@@ -36,6 +36,7 @@ struct HopView {
       degrees{};  ///< int32 [num_src, 2], a NodeDegree per source; undefined if the loader was not asked for them
   std::optional<TypedHop> typed{};  ///< of a typed graph alone; then indptr is [rows + 1]
   at::Tensor edge_x{};              ///< f16 or f32 [num_edges, edge_dim]; undefined if the loader was not asked for it
+  at::Tensor edge_gap{};            ///< f32 [num_edges] log_gap() of the seed's time and its own; likewise
   at::Tensor edge_weight{};         ///< f32 [num_edges]; likewise, as is the next
   at::Tensor row_weights{};         ///< f32 [num_src] the sum of the weights of each source's row in the whole graph
 };
@@ -58,6 +59,7 @@ struct BatchView {
   at::Tensor nodes;               ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
   std::vector<HopView> hops;      ///< [L] outermost first
   at::Tensor pairs{};             ///< int32 [P, 2 or 3] of a batch of links, as LinkSeeds::pairs(); else undefined
+  at::Tensor pair_x{};            ///< f32 [P, kPairFeatures], if the loader was asked for them
   std::vector<TypeRows> types{};  ///< [T] of a typed graph alone
 };
 

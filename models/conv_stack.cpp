@@ -22,6 +22,8 @@ ConvStack::ConvStack(const ModelOptions& options, const MakeConv& make_conv, Las
       reads_edge_weights_(is_by_weight(options)),
       jk_(options.jk),
       num_hidden_(static_cast<std::size_t>(options.num_layers - (last == Last::kLogits ? 1 : 0))) {
+  if (options.time_encoding > 0)
+    time_enc_ = register_module("time_enc", std::make_shared<TimeEncoder>(options.time_encoding));
   const auto convs = register_module("convs", std::make_shared<ModuleList>());
   const auto norms = register_module("norms", std::make_shared<ModuleList>());
   const auto residuals = register_module("res_linears", std::make_shared<ModuleList>());
@@ -40,7 +42,7 @@ ConvStack::ConvStack(const ModelOptions& options, const MakeConv& make_conv, Las
 
 at::Tensor ConvStack::layer(int i, const HopView& hop, const InputRows& x, const DropoutKey& key) {
   const auto at = static_cast<std::size_t>(i);
-  at::Tensor h = convs_[at]->forward(hop, x);
+  at::Tensor h = convs_[at]->forward(time_enc_ == nullptr ? hop : time_enc_->append_to(hop), x);
   if (at >= num_hidden_) return h;
   if (!residuals_.empty()) h = h + residual(at, x.first(hop.num_dst));
   if (!norms_.empty()) h = norms_[at]->forward(h);

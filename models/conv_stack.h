@@ -9,6 +9,7 @@
 
 #include "models/layers.h"
 #include "models/model.h"
+#include "models/time_encoder.h"
 
 namespace salient {
 
@@ -41,7 +42,8 @@ class Conv : public ParameterOwner {
 /// lin(max(h_1, ..., h_L)) for kMax. So it is for models that always reads_out(): the logits are lin(h_L).
 ///
 /// Parameter names: convs.I, norms.I (torch's BatchNorm1d or LayerNorm) and lin are those of PyG's BasicGNN, such as
-/// torch_geometric.nn.GraphSAGE(..., norm=torch.nn.LayerNorm(hidden), jk="cat"); R_I is res_linears.I.
+/// torch_geometric.nn.GraphSAGE(..., norm=torch.nn.LayerNorm(hidden), jk="cat"); R_I is res_linears.I. What encodes
+/// times, the same in all layers, is time_enc.
 /// Algorithm: residual connections of He et al. (CVPR 2016), placed as by Luo, Shi and Wu, "Classic GNNs are strong
 ///            baselines" (NeurIPS 2024); jumping knowledge of Xu et al. (ICML 2018).
 class ConvStack : public Model {
@@ -81,6 +83,7 @@ class ConvStack : public Model {
   std::vector<std::shared_ptr<Conv>> convs_;
   std::vector<std::shared_ptr<Norm>> norms_;        ///< [num_hidden_], or none
   std::vector<std::shared_ptr<Linear>> residuals_;  ///< [num_hidden_] null for the identity, or none
+  std::shared_ptr<TimeEncoder> time_enc_;           ///< null where how long ago edges were is not read
   std::shared_ptr<Linear> lin_;                     ///< null where the last convolution gives the logits
 };
 

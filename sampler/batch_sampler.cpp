@@ -8,7 +8,9 @@
 namespace salient {
 namespace {
 
-void copy(const Mfg& mfg, const MfgMemory& memory) {
+void copy(const Mfg& mfg, const MfgMemory& memory, std::span<const std::int64_t> times = {}) {
+  require(memory.times == nullptr || times.size() == mfg.nodes.size(), "nodes are seen at times by a rule of times");
+  if (memory.times != nullptr) std::ranges::copy(times, memory.times);
   std::ranges::copy(mfg.nodes, memory.nodes);
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
     std::ranges::copy(mfg.hops[h].indptr, memory.hops[h].indptr);
@@ -71,7 +73,7 @@ const MfgShape& TemporalBatchSampler::sample(std::span<const NodeId> seeds, Batc
 
 void TemporalBatchSampler::copy_to(const MfgMemory& memory) {
   require(memory.degrees == nullptr, "degrees of the whole graph count edges that no seed sees");
-  copy(sample_.mfg, memory);
+  copy(sample_.mfg, memory, sample_.times);
 }
 
 }  // namespace salient

@@ -28,6 +28,7 @@ struct MfgMemory {
   NodeDegree* degrees = nullptr;                 ///< [num_nodes], or null: not wanted; of a plain graph
   std::span<const TypedHopMemory> typed_hops{};  ///< [L] of a typed graph
   std::span<LocalId* const> nodes_of_type{};     ///< [T] of a typed graph: [num_nodes_of_type] their numbers, ascending
+  std::int64_t* times = nullptr;                 ///< [num_nodes] as TemporalMfg::times, or null: not wanted
 };
 
 /// Samples one batch at a time. A slab can be laid out between the two calls, so that nothing is copied twice. All

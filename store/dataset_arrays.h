@@ -135,10 +135,12 @@ void visit_arrays(Data& dataset, const GraphSize& size, Visit&& visit) {
   visit(DatasetArray{"test", kSplits, kTestArray, {kAnyLength}}, dataset.test);
   if (dataset.has_links)
     for (std::size_t s = 0; s < kLinkArrays.size(); ++s) {
-      const auto& [ends, relations] = kLinkArrays[s];
+      const auto& [ends, relations, times] = kLinkArrays[s];
       visit(DatasetArray{ends.file, kSplits, ends, {kAnyLength, 2}}, dataset.links[s].ends);
       if (is_typed)
         visit(DatasetArray{relations.file, kSplits, relations, {kAnyLength}, ends.file}, dataset.links[s].relations);
+      if (dataset.has_link_times)
+        visit(DatasetArray{times.file, kSplits, times, {kAnyLength}, ends.file}, dataset.links[s].times);
     }
   if (!is_typed)
     return visit_features(dataset.features, dataset.sparse_features, dataset.feature_shape(), FeatureNames(),

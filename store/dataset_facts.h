@@ -27,8 +27,9 @@ struct DatasetFacts {
   bool has_node_times = false;                            ///< Dataset::node_times
   int edge_feature_dim = 0;                               ///< Dataset::edge_features; 0 = none. Of plain graphs alone
   FeatureType edge_feature_type = FeatureType::kF16;      ///< f16 or f32
-  GraphSchema types{};     ///< of a typed graph; what is said of features above is then said of the target type's
-  bool has_links = false;  ///< to be predicted (store/link_table.h)
+  GraphSchema types{};          ///< of a typed graph; what is said of features above is then said of the target type's
+  bool has_links = false;       ///< to be predicted (store/link_table.h)
+  bool has_link_times = false;  ///< LinkTable::times; then there are edge times, too. Of plain graphs alone
   std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
   std::vector<std::string> column_names{};  ///< likewise in column_names.txt, or WordNet's vocabulary.txt
   FeatureOrigin feature_origin{};           ///< likewise
@@ -83,6 +84,7 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("edge_feature_type", facts.edge_feature_type);
   visit("types", facts.types);
   visit("has_links", facts.has_links);
+  visit("has_link_times", facts.has_link_times);
   visit("class_names", facts.class_names);
   visit("column_names", facts.column_names);
   visit("feature_origin", facts.feature_origin);

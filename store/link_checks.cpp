@@ -10,6 +10,7 @@
 #include "store/plain_link_checks.h"
 #include "store/schema_text.h"
 #include "store/store_arrays.h"
+#include "store/timed_link_checks.h"
 
 namespace salient {
 namespace {
@@ -108,6 +109,7 @@ void check_links(const Dataset& dataset, const DatasetChecks& checks) {
 }
 
 void verify_links(const Dataset& dataset, const DatasetChecks& checks, MayRepeat may_repeat) {
+  if (dataset.has_link_times) return verify_timed_links(dataset, checks);  // a negative may be a link at another time
   if (may_repeat == MayRepeat::kNo) verify_negatives(dataset, checks);
   if (!dataset.types.is_typed())
     return verify_plain_links(dataset, checks,
@@ -150,6 +152,7 @@ std::array<LinkLeaks, 3> count_leaks(const Dataset& dataset) {
 }
 
 std::string links_text(const Dataset& dataset) {
+  if (dataset.has_link_times) return timed_links_text(dataset) + negatives_text(dataset);
   const LinkSplits& links = dataset.links;
   const std::vector<bool> is_met = nodes_met(dataset);
   const std::array<LinkLeaks, 3> leaks = count_leaks(dataset);

@@ -23,7 +23,8 @@ inline constexpr char kKeepsRepeats[] = "repeats-between keep";
 
 /// What only verify checks: no link is there twice, in one split or in two, and the entries of a relation are its
 /// training links: so no link of validation or test is among the messages. Of a plain graph neither is its reverse, and
-/// the message says how many links break that. Negatives that the data set comes with are no links.
+/// the message says how many links break that. Negatives that the data set comes with are no links. Of links with
+/// times: verify_timed_links().
 /// @param may_repeat  a link of a later split may be one of an earlier, and negatives may be links: the data set was
 ///                    made to keep what its source has (kKeepsRepeats)
 /// @throws as check_links()

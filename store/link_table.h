@@ -10,11 +10,14 @@
 
 namespace salient {
 
-/// The links of one split. Borrows them. Of a graph's entries the training links, and their reverses, are all there is.
+/// The links of one split. Borrows them. Of a graph's entries the training links, and their reverses, are all there is;
+/// of one whose links have times the links of all splits, each with its time.
 struct LinkTable {
   std::span<const NodeId> ends{};              ///< [n, 2] source and destination, ids of the one space
   std::span<const std::uint16_t> relations{};  ///< [n] of a typed graph alone: numbers of relations of the schema; none
                                                ///< of them is a reverse
+  std::span<const std::int64_t> times{};  ///< [n] of has_link_times, in the unit of the entries' times: when each is
+                                          ///< asked for
 
   std::size_t size() const { return ends.size() / 2; }
   NodeId source(std::size_t i) const { return ends[2 * i]; }

@@ -30,14 +30,14 @@ inline constexpr StoreArray kOriginalIdsArray{"original_ids.npy", "<u8"};
 inline constexpr StoreArray kNodeNamesArray{"node_names.npy", "|u1"};
 inline constexpr StoreArray kNodeNamesBeginArray{"node_names_begin.npy", "<i8"};
 
-/// Of training, validation and test links; relations of typed graphs alone.
+/// Of training, validation and test links; relations of typed graphs alone, times where links have some.
 struct LinkArrays {
-  StoreArray ends, relations;
+  StoreArray ends, relations, times;
 };
 inline constexpr std::array<LinkArrays, 3> kLinkArrays = {
-    LinkArrays{{"links-train.npy", "<u4"}, {"links-train-relation.npy", "<u2"}},
-    LinkArrays{{"links-valid.npy", "<u4"}, {"links-valid-relation.npy", "<u2"}},
-    LinkArrays{{"links-test.npy", "<u4"}, {"links-test-relation.npy", "<u2"}}};
+    LinkArrays{{"links-train.npy", "<u4"}, {"links-train-relation.npy", "<u2"}, {"links-train-times.npy", "<i8"}},
+    LinkArrays{{"links-valid.npy", "<u4"}, {"links-valid-relation.npy", "<u2"}, {"links-valid-times.npy", "<i8"}},
+    LinkArrays{{"links-test.npy", "<u4"}, {"links-test-relation.npy", "<u2"}, {"links-test-times.npy", "<i8"}}};
 
 /// Names, a line each.
 inline constexpr char kClassNamesFile[] = "class_names.txt";

@@ -113,6 +113,22 @@ void read_edge_features(const JsonObject& root, StoreManifest& manifest) {
   if (manifest.types.is_typed()) root.refuse("edge_feature_dim", "is of a plain graph alone, and this one is typed");
 }
 
+/// Of kLaterStoreVersion and kTimedLinksVersion.
+void read_later_fields(const JsonObject& root, std::uint64_t version, StoreManifest& manifest) {
+  const auto is_there = [&](const char* name) { return has_field(root, name) && root.boolean(name); };
+  if (has_field(root, "node_types")) read_types(root, manifest);
+  manifest.has_edge_weights = is_there("edge_weights");
+  manifest.has_edge_times = is_there("edge_time");
+  manifest.has_node_times = is_there("node_times");
+  if (has_field(root, "edge_feature_dim")) read_edge_features(root, manifest);
+  manifest.has_link_times = is_there("link_times");
+  if (manifest.has_link_times && (!manifest.has_links || !manifest.has_edge_times || manifest.types.is_typed()))
+    root.refuse("link_times", "is of links of a plain graph whose edges have times");
+  if (manifest.has_link_times != (version == kTimedLinksVersion))
+    root.refuse("format_version", "is " + std::to_string(version) + ", and of links with times, and of them alone, " +
+                                      std::to_string(kTimedLinksVersion));
+}
+
 std::uint64_t hash_of(const JsonObject& entry) {
   const std::string text = entry.string("xxh3");
   std::uint64_t value = 0;
@@ -144,9 +160,9 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   StoreManifest manifest;
   manifest.created_by = root.string("created_by");
   const std::uint64_t version = root.integer("format_version", 1, kMaxInt);
-  if (version > kLaterStoreVersion)
+  if (version > kTimedLinksVersion)
     root.refuse("format_version", "is " + std::to_string(version) + ", this program reads " +
-                                      std::to_string(kStoreVersion) + " and " + std::to_string(kLaterStoreVersion) +
+                                      std::to_string(kStoreVersion) + " to " + std::to_string(kTimedLinksVersion) +
                                       "; it was written by " + manifest.created_by + ", which is newer");
   manifest.name = root.string("name");
   if (!is_dataset_name(manifest.name)) root.refuse("name", "is not a plain name of up to 100 characters");
@@ -157,13 +173,7 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   const std::uint64_t least_classes = manifest.task == Task::kMultiClass ? 0 : 1;
   manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
   manifest.set_feature_shape(read_feature_shape(root));
-  if (version == kLaterStoreVersion) {
-    if (has_field(root, "node_types")) read_types(root, manifest);
-    manifest.has_edge_weights = has_field(root, "edge_weights") && root.boolean("edge_weights");
-    manifest.has_edge_times = has_field(root, "edge_time") && root.boolean("edge_time");
-    manifest.has_node_times = has_field(root, "node_times") && root.boolean("node_times");
-    if (has_field(root, "edge_feature_dim")) read_edge_features(root, manifest);
-  }
+  if (version >= kLaterStoreVersion) read_later_fields(root, version, manifest);
   manifest.is_symmetric = root.boolean("symmetric");
   manifest.is_deduplicated = root.boolean("deduplicated");
   manifest.self_loops = root.integer("self_loops", 0, manifest.num_edges);
@@ -201,7 +211,9 @@ std::string manifest_text(const StoreManifest& manifest) {
   root["format"] = "salient dataset";
   const bool is_of_first = !manifest.types.is_typed() && !manifest.has_edge_weights && !manifest.has_edge_times &&
                            !manifest.has_node_times && !manifest.has_links && manifest.edge_feature_dim == 0;
-  root["format_version"] = is_of_first ? kStoreVersion : kLaterStoreVersion;
+  root["format_version"] = is_of_first               ? kStoreVersion
+                           : manifest.has_link_times ? kTimedLinksVersion
+                                                     : kLaterStoreVersion;
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;
   root["num_edges"] = manifest.num_edges;
@@ -217,6 +229,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   if (manifest.has_edge_weights) root["edge_weights"] = true;
   if (manifest.has_edge_times) root["edge_time"] = true;
   if (manifest.has_node_times) root["node_times"] = true;
+  if (manifest.has_link_times) root["link_times"] = true;
   if (manifest.edge_feature_dim > 0) {
     root["edge_feature_dim"] = manifest.edge_feature_dim;
     root["edge_feature_dtype"] = name_of(manifest.edge_feature_type);

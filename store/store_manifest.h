@@ -14,6 +14,7 @@ namespace salient {
 inline constexpr char kManifestName[] = "dataset.json";
 inline constexpr int kStoreVersion = 1;
 inline constexpr int kLaterStoreVersion = 2;  ///< of typed graphs, and of edges with weights, times or features, alone
+inline constexpr int kTimedLinksVersion = 3;  ///< of links with times alone, whose graph has the links of all splits
 
 /// Names become parts of folders' names: 1 to 100 characters, no slash or control character, no dot in front.
 bool is_dataset_name(std::string_view name);
@@ -22,8 +23,8 @@ bool is_dataset_name(std::string_view name);
 /// The field "task" is there for tasks but kMultiClass, and "link" for has_links; "feature_layout" and "fp8_scale" for
 /// kCsr and kFp8 alone, "feature_origin" for features that were made. Of kLaterStoreVersion are "node_types",
 /// "relations" and "target_type" of typed graphs, and "edge_weights", "edge_time", "node_times",
-/// "edge_feature_dim" and "edge_feature_dtype" where there are such. Names of classes and columns are in files of their
-/// own, empty here.
+/// "edge_feature_dim" and "edge_feature_dtype" where there are such; of kTimedLinksVersion "link_times", too. Names of
+/// classes and columns are in files of their own, empty here.
 struct StoreManifest : DatasetFacts {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;

@@ -66,14 +66,17 @@ std::unique_ptr<GradientSteps> make_link_steps(const StepParts& parts) {
   const GivenNegatives given = open_negatives(run.dataset, kTrainLinks);
   loading.links = LinkBatches{.ends = run.dataset.links[kTrainLinks].ends,
                               .rule = options.links.rule,
-                              .given = {given.destinations, given.pairs, given.num_destinations}};
+                              .times = run.dataset.links[kTrainLinks].times,
+                              .given = {given.destinations, given.pairs, given.num_destinations},
+                              .has_pair_features = options.links.has_pair_features};
   if (run.dataset.types.is_typed())
     return std::make_unique<EagerSteps>(parts, make_batches(run.dataset, loading, run.comm), typed_loss(parts, given));
   const auto loss = [&objective = parts.objective, links = options.links, given,  // which the loader borrows
                      decoder = LinkDecoder(parts.model, options.links.decoder, options.model.hidden_dim)](
                         std::size_t step, const BatchView& batch, const at::Tensor& rows) {
     const std::int64_t num_links = batch.pairs.size(0) / (1 + links.rule.negatives);
-    return objective.record(step, link_loss_sum(decoder.scores(rows, batch.pairs), num_links, links.loss));
+    return objective.record(step,
+                            link_loss_sum(decoder.scores_with(rows, batch.pairs, batch.pair_x), num_links, links.loss));
   };
   return std::make_unique<EagerSteps>(parts, make_batches(run.dataset, loading, run.comm), loss);
 }

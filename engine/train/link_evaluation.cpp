@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -99,8 +102,15 @@ LinkEvaluation::LinkEvaluation(const TrainOptions& options, const TrainingRun& r
       metric_(metric_of_run(options, run.dataset)),
       rule_(evaluation_rule_of(options.links)),
       for_test_(dataset_of_test(options, run.dataset)),
-      predictions_(has(EvaluationSet::kValid) || has(EvaluationSet::kTest) ? make_predictions_of(options, run, model)
-                                                                           : nullptr) {
+      predictions_(!run.dataset.has_link_times && (has(EvaluationSet::kValid) || has(EvaluationSet::kTest))
+                       ? make_predictions_of(options, run, model)
+                       : nullptr),
+      timed_(run.dataset.has_link_times
+                 ? std::make_unique<TimedPairs>(run.dataset,
+                                                loader_options_of(options, evaluation_rule(options, run.dataset), run),
+                                                run.device, static_cast<std::size_t>(options.evaluation.batch_size),
+                                                options.seed, options.links.has_pair_features)
+                 : nullptr) {
   if (!for_test_) return;
   test_run_ = std::make_unique<const TrainingRun>(
       TrainingRun{*for_test_, run.data, run.device, run.comm, run.plan, run.directory});
@@ -158,6 +168,34 @@ at::Tensor LinkEvaluation::pairs_of(std::size_t number, Pair pair) const {
   return pairs.to(run_.device.torch_device());
 }
 
+LinkEvaluation::ScorePairs LinkEvaluation::scores_by_rows(const at::Tensor& rows, const LinkDecoder& decoder) const {
+  return [this, &rows, &decoder](std::size_t number, const auto& pair, const auto&) {
+    const at::Tensor scores = decoder.scores(rows, pairs_of(number, pair)).cpu().contiguous();
+    const float* const values = scores.const_data_ptr<float>();
+    return std::vector<float>(values, values + scores.numel());
+  };
+}
+
+/// Pairs are scored link by link, each with its negatives, so that the ends of a link are computed once for all.
+LinkEvaluation::ScorePairs LinkEvaluation::scores_at_times(const LinkTable& links, Model& model,
+                                                           const LinkDecoder& decoder) {
+  return [this, &links, &model, &decoder](std::size_t number, const auto& pair, const auto& link) {
+    std::vector<std::size_t> order(number);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, link);
+    std::vector<NodePair> pairs(number);
+    std::vector<std::int64_t> times(number);
+    for (std::size_t i = 0; i < number; ++i) {
+      pairs[i] = pair(order[i]);
+      times[i] = links.times[link(order[i])];
+    }
+    const std::vector<float> scores = timed_->scores(model, decoder, pairs, times);
+    std::vector<float> in_order(number);
+    for (std::size_t i = 0; i < number; ++i) in_order[order[i]] = scores[i];
+    return in_order;
+  };
+}
+
 template <class Use>
 void LinkEvaluation::for_blocks(std::size_t begin, std::size_t end, std::size_t block, std::size_t& number,
                                 Use use) const {
@@ -167,7 +205,7 @@ void LinkEvaluation::for_blocks(std::size_t begin, std::size_t end, std::size_t 
 }
 
 void LinkEvaluation::rank_among_own(const Scored& scored, Score& score) const {
-  const auto& [links, of, rows, decoder] = scored;
+  const auto& [links, of, of_pairs] = scored;
   const std::size_t negatives = of.of_link(), questions = of.groups().size();
   const std::size_t block = std::max<std::size_t>(1, kBlockPairs / (1 + negatives));
   ComparedPairs compared(links.size(), negatives);
@@ -178,12 +216,14 @@ void LinkEvaluation::rank_among_own(const Scored& scored, Score& score) const {
     const std::size_t end = std::min(chunk + kChunkLinks, links.size());
     ranks.assign((end - chunk) * questions, 0);
     for_blocks(chunk, end, block, number, [&](std::size_t first, std::size_t count) {
-      const at::Tensor pairs = pairs_of(count * (1 + negatives), [&](std::size_t p) {
-        if (p < count) return link_at(links, first + p);
-        return of.negative(first + (p - count) / negatives, (p - count) % negatives);
-      });
-      const at::Tensor scores = decoder.scores(rows, pairs).cpu().contiguous();
-      const std::span<const float> all(scores.const_data_ptr<float>(), static_cast<std::size_t>(scores.numel()));
+      const auto link_of = [&](std::size_t p) { return first + (p < count ? p : (p - count) / negatives); };
+      const std::vector<float> scores = of_pairs(
+          count * (1 + negatives),
+          [&](std::size_t p) {
+            return p < count ? link_at(links, first + p) : of.negative(link_of(p), (p - count) % negatives);
+          },
+          link_of);
+      const std::span<const float> all(scores);
       for (std::size_t i = 0; i < count; ++i) {
         std::span<const float> others = all.subspan(count + i * negatives, negatives);
         float* const kept = compared.of_link(first + i);
@@ -209,9 +249,9 @@ std::vector<float> LinkEvaluation::scores_of(const Scored& scored, std::size_t n
   std::vector<float> scores(number, 0);
   std::size_t block_number = 0;
   for_blocks(0, number, kBlockPairs, block_number, [&](std::size_t first, std::size_t count) {
-    const at::Tensor pairs = pairs_of(count, [&](std::size_t i) { return pair(first + i); });
-    const at::Tensor block = scored.decoder.scores(scored.rows, pairs).cpu().contiguous();
-    std::copy_n(block.const_data_ptr<float>(), count, scores.begin() + static_cast<std::ptrdiff_t>(first));
+    const std::vector<float> block = scored.of_pairs(
+        count, [&](std::size_t i) { return pair(first + i); }, [&](std::size_t i) { return first + i; });
+    std::ranges::copy(block, scores.begin() + static_cast<std::ptrdiff_t>(first));
   });
   share_values(run_.comm, scores);
   require_numbers(run_.comm, scores);
@@ -219,7 +259,7 @@ std::vector<float> LinkEvaluation::scores_of(const Scored& scored, std::size_t n
 }
 
 void LinkEvaluation::rank_among_shared(const Scored& scored, Score& score) const {
-  const auto& [links, of, rows, decoder] = scored;
+  const auto& [links, of, of_pairs] = scored;
   std::vector<float> all = scores_of(scored, links.size(), [&](std::size_t i) { return link_at(links, i); });
   std::vector<float> negatives = scores_of(scored, of.num_shared(), [&](std::size_t p) { return of.shared(p); });
   std::ranges::sort(negatives, std::greater<>());
@@ -238,12 +278,12 @@ Score LinkEvaluation::score(EvaluationSet set, Model& model, int) {
   const at::NoGradGuard no_gradients;
   const Timer timer;
   Score score;
-  const Ends& ends = ends_of(set);
-  const at::Tensor rows = rows_of(set, model, ends, score.seconds);
+  const at::Tensor rows = timed_ ? at::Tensor() : rows_of(set, model, ends_of(set), score.seconds);
   if (signals_.must_stop()) return score;
   const EvaluationNegatives& negatives = negatives_of(set);
   const LinkDecoder decoder(model, options_.links.decoder, options_.model.hidden_dim);
-  const Scored scored{links_of(set), negatives, rows, decoder};
+  const Scored scored{links_of(set), negatives,
+                      timed_ ? scores_at_times(links_of(set), model, decoder) : scores_by_rows(rows, decoder)};
   if (negatives.num_shared() > 0)
     rank_among_shared(scored, score);
   else

@@ -12,6 +12,7 @@
 #include "engine/train/evaluation.h"
 #include "engine/train/evaluation_negatives.h"
 #include "engine/train/link_model.h"
+#include "engine/train/timed_pairs.h"
 
 namespace salient {
 
@@ -24,6 +25,7 @@ namespace salient {
 /// same in every run and epoch; with a strict rule none is an entry of the graph, that is a training link. Rows of all
 /// ends are computed once, from sampled neighbours as those of nodes are, and then scored block by block, each rank its
 /// blocks. Results have the same bits for any number of ranks. The test may see the validation links, by the options.
+/// Links that have times, and their negatives, are scored by TimedPairs instead, each at its time.
 ///
 /// Memory: 4 bytes for each node and a row of those that are ends; not more with more links, but for 4 bytes for each
 ///         of at most kMaxComparedPairs pairs of AUC and average precision, or of one negative a link; of shared
@@ -44,12 +46,15 @@ class LinkEvaluation final : public Evaluation {
   /// The nodes that are ends of a set's pairs, ascending.
   using Ends = std::vector<NodeId>;
 
+  /// [number] scores of pairs. @param pair(i)  below number    @param link(i)  number of the link that a pair is of
+  using ScorePairs =
+      std::function<std::vector<float>(std::size_t number, const std::function<NodePair(std::size_t)>& pair,
+                                       const std::function<std::size_t(std::size_t)>& link)>;
   /// A set that is scored.
   struct Scored {
     const LinkTable& links;
     const EvaluationNegatives& negatives;
-    const at::Tensor& rows;
-    const LinkDecoder& decoder;
+    ScorePairs of_pairs;
   };
   /// Calls use(first, count) for the blocks of this rank, of items a rank computes at a time.
   template <class Use>
@@ -59,6 +64,8 @@ class LinkEvaluation final : public Evaluation {
   const EvaluationNegatives& negatives_of(EvaluationSet set);
   const Ends& ends_of(EvaluationSet set);
   at::Tensor rows_of(EvaluationSet set, Model& model, const Ends& ends, double& seconds);
+  ScorePairs scores_by_rows(const at::Tensor& rows, const LinkDecoder& decoder) const;
+  ScorePairs scores_at_times(const LinkTable& links, Model& model, const LinkDecoder& decoder);
   /// int64 [number, 2] rows of the ends of pairs. @param pair(i)  below number
   template <class Pair>
   at::Tensor pairs_of(std::size_t number, Pair pair) const;
@@ -76,6 +83,7 @@ class LinkEvaluation final : public Evaluation {
   std::unique_ptr<const TrainingRun> test_run_{};   // of that
   const std::unique_ptr<Predictions> predictions_;  // null without links
   std::unique_ptr<Predictions> of_test_{};          // of for_test_
+  std::unique_ptr<TimedPairs> timed_{};             // of links with times, instead
   std::array<Ends, 2> ends_{};                      // of each set, once it was scored, as the next
   std::array<std::optional<EvaluationNegatives>, 2> negatives_{};
   std::vector<NodeId> row_of_{};  // [V] of the set that is scored

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "loaders/pair_features.h"
 #include "models/init.h"
 
 namespace salient {
@@ -51,10 +52,20 @@ void initialise(const std::string& name, const at::Tensor& value, DecoderKind ki
 void add_decoder(Model& encoder, const DecoderShape& shape, std::uint32_t seed) {
   const at::NoGradGuard no_gradients;
   const auto decoder = encoder.register_module(kModule, std::make_shared<Room>());
-  for (const auto& [name, value] : make_decoder(options_of(shape), at::kCPU)) {
-    initialise(std::string(kModule) + "." + name, value, shape.kind, seed);
+  const auto add = [&](const std::string& name, const at::Tensor& value, DecoderKind of) {
+    initialise(std::string(kModule) + "." + name, value, of, seed);
     add_parameter(*decoder, name, value);
-  }
+  };
+  for (const auto& [name, value] : make_decoder(options_of(shape), at::kCPU)) add(name, value, shape.kind);
+  if (!shape.has_pair_features) return;
+  const std::int64_t width = shape.width;
+  const auto zeros = [](std::int64_t out, std::int64_t in) { return at::zeros({out, in}); };
+  add("pair.lin_src.weight", zeros(width, width), DecoderKind::kMlp);
+  add("pair.lin_dst.weight", zeros(width, width), DecoderKind::kMlp);
+  add("pair.lin_x.weight", zeros(width, kPairFeatures), DecoderKind::kMlp);
+  add("pair.lin_x.bias", at::zeros({width}), DecoderKind::kMlp);
+  add("pair.lin_final.weight", zeros(1, width), DecoderKind::kMlp);
+  add("pair.lin_final.bias", at::zeros({1}), DecoderKind::kMlp);
 }
 
 LinkDecoder::LinkDecoder(const Model& model, DecoderKind kind, std::int64_t width)
@@ -74,6 +85,19 @@ at::Tensor LinkDecoder::scores(const at::Tensor& rows, const at::Tensor& pairs) 
 at::Tensor LinkDecoder::scores(const at::Tensor& rows, const at::Tensor& pairs, const at::Tensor& relations) const {
   return decode(options_, parameters_, rows.index_select(0, pairs.select(1, 0)), relations,
                 rows.index_select(0, pairs.select(1, 1)));
+}
+
+at::Tensor LinkDecoder::scores_with(const at::Tensor& rows, const at::Tensor& pairs, const at::Tensor& pair_x) const {
+  const bool reads_pairs = parameters_.contains("pair.lin_x.weight");
+  require(reads_pairs == pair_x.defined(), "features of pairs are there where the model reads them");
+  const at::Tensor of_rows = scores(rows, pairs);
+  if (!reads_pairs) return of_rows;
+  const auto of = [&](const char* name) { return parameters_.at(std::string("pair.") + name); };
+  const at::Tensor source = rows.index_select(0, pairs.select(1, 0));
+  const at::Tensor destination = rows.index_select(0, pairs.select(1, 1));
+  const at::Tensor inner = at::linear(source, of("lin_src.weight")) + at::linear(destination, of("lin_dst.weight")) +
+                           at::linear(pair_x, of("lin_x.weight"), of("lin_x.bias"));
+  return of_rows + at::linear(inner.relu(), of("lin_final.weight"), of("lin_final.bias")).squeeze(1);
 }
 
 at::Tensor link_loss_sum(const at::Tensor& scores, std::int64_t num_links, LinkLoss loss) {

@@ -15,6 +15,9 @@ struct DecoderShape {
   DecoderKind kind = DecoderKind::kDot;
   std::int64_t width = 0;  ///< of the encoder's results; even for complex and rotate: halves are real and imaginary
   std::int64_t num_relations = 1;  ///< of a plain graph one
+  /// A score is that of the decoder and lin_final(relu(lin_src(s) + lin_dst(t) + lin_x(x))) of the pair's rows s, t and
+  /// features x, in the module `decoder.pair`.
+  bool has_pair_features = false;
 };
 
 /// Gives an encoder the parameters of a decoder, as its module `decoder`: they are trained and saved with its own.
@@ -32,6 +35,8 @@ class LinkDecoder {
   at::Tensor scores(const at::Tensor& rows, const at::Tensor& pairs) const;
   /// The same of a typed graph. @param relations  [P] int64
   at::Tensor scores(const at::Tensor& rows, const at::Tensor& pairs, const at::Tensor& relations) const;
+  /// The same with features of pairs. @param pair_x  [P, kPairFeatures] of a model that has them, else undefined
+  at::Tensor scores_with(const at::Tensor& rows, const at::Tensor& pairs, const at::Tensor& pair_x) const;
 
   const DecoderOptions& options() const { return options_; }
   const DecoderParameters& parameters() const { return parameters_; }

@@ -69,14 +69,16 @@ std::shared_ptr<Model> make_model_of_run(const TrainOptions& options, const Data
   std::shared_ptr<Model> model = make_model(shape, numerics);
   const auto num_relations = std::max<std::int64_t>(1, std::ssize(dataset.types.relations));
   if (predicts_links(options))
-    add_decoder(*model, {options.links.decoder, shape.num_classes, num_relations}, options.seed);
+    add_decoder(*model, {options.links.decoder, shape.num_classes, num_relations, options.links.has_pair_features},
+                options.seed);
   return model;
 }
 
 std::string model_config_of(const TrainOptions& options, const Dataset& dataset) {
   std::string config = model_config_json(model_options_of(options, dataset), dataset.task);
-  if (predicts_links(options))  // an object's last field
-    config.insert(config.rfind('}'), ",\"decoder\":\"" + name_of(options.links.decoder) + "\"");
+  if (predicts_links(options))  // an object's last fields
+    config.insert(config.rfind('}'), ",\"decoder\":\"" + name_of(options.links.decoder) + "\"" +
+                                         (options.links.has_pair_features ? ",\"pair_features\":true" : ""));
   return config;
 }
 

@@ -111,6 +111,7 @@ struct LinkTrainOptions {
   LinkRule rule{};           ///< of training; evaluation has uniform negatives, eval_negatives of them
   int eval_negatives = 100;  ///< of each validation and test link of a data set that comes with none
   TestMessages test_messages = TestMessages::kTrain;
+  bool has_pair_features = false;  ///< of links with times (loaders/pair_features.h), scored beside the decoder
 
   bool operator==(const LinkTrainOptions&) const = default;
 };

@@ -186,6 +186,29 @@ void require_task(const TrainOptions& options, const Dataset& dataset) {
     fail(ErrorKind::kUsage, "class weights are for one class a node, and " + has);
 }
 
+/// By a rule of times, and by none but `lt`, links are asked for that have times.
+void require_times_of_links(const TrainOptions& options, const Dataset& dataset) {
+  const auto refuse = [&](const std::string& why) { fail(ErrorKind::kUsage, dataset.name + ": " + why); };
+  const std::optional<TimeRule> rule = options.batches.time.rule();
+  if (!dataset.has_link_times) {
+    if (rule)
+      refuse("its links have no times, before which neighbours could be drawn; a split by time gives them some");
+    if (options.links.has_pair_features) refuse("its links have no times, and features of pairs are of links that do");
+    return;
+  }
+  if (!rule || rule->order != TimeOrder::kBefore)
+    refuse("a link is predicted from what was before it: the rule of times is lt, and its graph has later links, too");
+  const LinkRule& links = options.links.rule;
+  if (links.sampler == NegativeSampler::kDegree)
+    refuse("negatives by degree count links that are later than a batch's");
+  if (links.is_strict) refuse("strict negatives know links that are later than a batch's");
+  if (options.machine.features == Residency::kPartitioned)
+    refuse("links with times are not predicted with partitioned features yet");
+  for (const std::size_t split : {kValidLinks, kTestLinks})
+    if (open_negatives(dataset, split).num_pairs() > 0)
+      refuse("its negatives are pairs of all links, and such pairs have no times; those of each link have");
+}
+
 /// The same of links that have relations.
 void require_typed_links(const TrainOptions& options, const Dataset& dataset) {
   const auto refuse = [](const std::string& why) { fail(ErrorKind::kUsage, why); };
@@ -226,7 +249,7 @@ void require_links(const TrainOptions& options, const Dataset& dataset) {
   const OptimisationOptions& optimisation = options.optimisation;
   if (optimisation.loss || optimisation.label_smoothing > 0 || optimisation.class_weights != kNoClassWeights)
     refuse("losses of regression, label smoothing and class weights are of labels, and links are to be predicted");
-  if (options.batches.time.rule()) refuse("links have no times of their own yet, by which neighbours could be drawn");
+  require_times_of_links(options, dataset);
   if (options.batches.deal != DealKind::kEven) refuse("links are dealt to ranks evenly, not by owner");
   if (options.model.hidden_dim % node_halves(options.links.decoder) != 0)
     refuse("a hidden width of " + std::to_string(options.model.hidden_dim) + ": rows of decoder " +
@@ -250,6 +273,10 @@ void require_links(const TrainOptions& options, const Dataset& dataset) {
 void require_trainable(const TrainOptions& options, const Dataset& dataset) {
   require_model_of_graph(options.model, dataset);
   (void)training_rule(options, dataset);
+  if (options.model.time_encoding > 0 && !options.batches.time.rule())
+    fail(ErrorKind::kUsage, dataset.name +
+                                ": a time encoding is of how long before its seed an edge was, and neighbours "
+                                "are not drawn by time");
   if (dataset.feature_dim == 0 && !dataset.types.is_typed())  // types without features have rows that are learned
     fail(ErrorKind::kUsage, dataset.name + ": has no features to train on", Topic::kMissingFeatures);
   if (predicts_links(options)) {

@@ -2,6 +2,8 @@
 #include "engine/train/training_needs.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -78,6 +80,18 @@ MemoryLine roc_auc_line(const Dataset& dataset, bool on_gpu) {
   return {"scores for ROC AUC", on_gpu ? host : host + scores, on_gpu ? 2 * scores : 0};
 }
 
+/// As batches of links with times see it at most: all nodes at the latest time. Keeps `times`.
+Dataset seen_last(const Dataset& dataset, std::vector<std::int64_t>& times) {
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  for (const LinkTable& links : dataset.links)
+    for (const std::int64_t time : links.times) last = std::max(last, time);
+  times.assign(dataset.num_nodes(), last);
+  Dataset seen = dataset;
+  seen.has_node_times = true;
+  seen.node_times = times;
+  return seen;
+}
+
 /// Parameters, their moments, and gradients of all but learned rows, which have those of a batch's.
 std::int64_t optimiser_bytes(const LayerList& list) {
   constexpr std::int64_t kBytes = sizeof(float);
@@ -86,7 +100,11 @@ std::int64_t optimiser_bytes(const LayerList& list) {
 
 }  // namespace
 
-RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, bool on_gpu, int num_ranks) {
+RunNeeds needs_of_training(const TrainOptions& options, const Dataset& as_it_is, bool on_gpu, int num_ranks) {
+  std::vector<std::int64_t> latest;
+  const bool is_timed = predicts_links(options) && as_it_is.has_link_times;
+  const Dataset of_links = is_timed ? seen_last(as_it_is, latest) : Dataset();
+  const Dataset& dataset = is_timed ? of_links : as_it_is;
   std::vector<NodeId> order = training_seeds(options, dataset);
   shuffle_seeds(order, options.seed, /*epoch=*/1);
   const ModelOptions model = model_options_of(options, dataset);

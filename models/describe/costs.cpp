@@ -50,6 +50,11 @@ class Shapes {
   void add(const Op& op) {
     std::visit([&](const auto& what) { of(op, what); }, op.what);
   }
+  void add_time_encoder() {
+    if (list_.time_dim == 0) return;
+    add("time_enc.lin.weight", {list_.time_dim, 1});
+    add("time_enc.lin.bias", {list_.time_dim});
+  }
   std::vector<ParameterShape> take() { return std::move(found_); }
 
  private:
@@ -101,6 +106,7 @@ class Shapes {
 std::vector<ParameterShape> parameters_of(const LayerList& list) {
   Shapes shapes(list);
   for (const Op& op : list.ops) shapes.add(op);
+  shapes.add_time_encoder();
   return shapes.take();
 }
 

@@ -133,6 +133,7 @@ struct LayerList {
   int num_layers = 0;
   int num_types = 1, num_relations = 1;
   std::int64_t edge_dim = 0;  ///< columns of the features of edges, if an operation reads them
+  std::int64_t time_dim = 0;  ///< the last of these that models/time_encoder.h makes, with parameters of its own
 
   const Op& at(OpId id) const { return ops[static_cast<std::size_t>(id)]; }
 };

@@ -68,6 +68,10 @@ std::vector<FieldProblem> problems_of(const ModelOptions& o) {
               "only gin and gine have a choice, not " + name_of(o.kind));
   check_field(found, o.edge_features == usual.edge_features || o.kind != ModelKind::kGine, "edge-features",
               "gine is gin with the features of edges; gin reads none");
+  check_field(found, o.time_encoding >= 0 && o.time_encoding <= 1024, "time-encoding", "0 to 1024");
+  check_field(
+      found, o.time_encoding == 0 || can_read_edge_features(o.kind), "time-encoding",
+      name_of(o.kind) + " has no place for features of edges; " + kinds_where(can_read_edge_features) + " have");
   check_field(
       found, !is_by_weight(o) || can_aggregate_by_weight(o.kind), "aggregate",
       name_of(o.kind) + " has no place for the weights of edges; " + kinds_where(can_aggregate_by_weight) + " have");

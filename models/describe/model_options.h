@@ -127,10 +127,11 @@ struct ModelOptions {
   GinSum gin_sum = GinSum::kPlain;  ///< of gin and gine
   EdgeFeatures edge_features = EdgeFeatures::kAuto;
   AggregateBy aggregate = AggregateBy::kCount;
-  int edge_dim = 0;  ///< columns of the features of edges that the model reads; 0 = it reads none
-  int heads = 1;     ///< of attention, in hidden layers
-  int bases = 0;     ///< of rgcn: each relation's weight is a sum of so many, times numbers of its own; 0 = none
-  int blocks = 0;    ///< of rgcn: blocks on the diagonal of the weights of hidden layers; 0 = none
+  int edge_dim = 0;  ///< columns of the features of edges that the model reads, the next among them; 0 = it reads none
+  int time_encoding = 0;  ///< columns that encode how long before its seed an edge was; 0 = none
+  int heads = 1;          ///< of attention, in hidden layers
+  int bases = 0;          ///< of rgcn: each relation's weight is a sum of so many, times numbers of its own; 0 = none
+  int blocks = 0;         ///< of rgcn: blocks on the diagonal of the weights of hidden layers; 0 = none
   InitScheme init = InitScheme::kPyg;
   std::uint32_t seed = 1;
   GraphTypes types{};  ///< of a typed graph; in_dim is not looked at then

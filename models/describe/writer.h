@@ -15,6 +15,7 @@ class Writer {
   explicit Writer(const ModelOptions& o) {
     list_.num_layers = o.num_layers;
     list_.edge_dim = o.edge_dim;
+    list_.time_dim = o.time_encoding;
     if (!o.types.is_typed()) return;
     list_.num_types = static_cast<int>(o.types.node_types.size());
     list_.num_relations = static_cast<int>(o.types.relations.size());

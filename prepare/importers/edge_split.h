@@ -26,6 +26,7 @@ void split_edges(RawGraph& graph, const std::vector<double>& fractions);
 /// Validation and test links that a source keeps apart from its edges.
 struct GivenLinks {
   std::array<std::vector<NodeId>, 2> ends{};         ///< [n, 2] each; taken
+  std::array<std::vector<std::int64_t>, 2> times{};  ///< [n] each where they have some; taken
   std::array<std::string, 2> files{};                ///< for messages
   std::array<std::vector<std::uint64_t>, 2> kept{};  ///< is set: the records that became links, ascending
   std::array<std::uint64_t, 2> num_records{};        ///< is set: of each before

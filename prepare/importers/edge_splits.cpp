@@ -13,6 +13,7 @@
 #include "prepare/importers/link_files.h"
 #include "prepare/importers/node_arrays.h"
 #include "prepare/importers/open_node_table.h"
+#include "prepare/importers/timed_links.h"
 #include "store/dataset_checks.h"
 
 namespace salient {
@@ -46,9 +47,12 @@ bool makes_split(const EdgesOptions& options) { return !options.split.empty() ||
 
 void set_splits(const EdgesOptions& options, const NodeTableOptions& table, const NodeIndex& index, RawGraph& graph,
                 GivenLinks& given) {
-  if (options.links.are_given())
+  if (options.links.have_times)
+    take_timed_links(graph, given);
+  else if (options.links.are_given())
     arena_of(options.num_threads).execute([&] { take_given_links(graph, given, options.links.between); });
   if (options.links.have_negatives()) graph.negatives = read_negatives(options.links, index, graph, given);
+  if (!options.edge_split_by_time.empty()) split_edges_by_time(graph, options.edge_split_by_time);
   if (!options.edge_split.empty())
     arena_of(options.num_threads).execute([&] { split_edges(graph, options.edge_split); });
   if (!options.split.empty()) return draw_labelled_split(graph, options.split, options.rng_seed);

@@ -173,6 +173,8 @@ class EdgesImport {
     graph_.features.type = options_.feature_type;
   }
 
+  EdgeFileOptions link_options() const { return link_file_options(edge_file_, options_.links.have_times); }
+
   bool features_are_keyed() const { return is_text_table(options_.features); }
 
   /// Features and labels whose rows are nodes.
@@ -249,7 +251,8 @@ class EdgesImport {
     NodePairs edges = read_edges_of_names(options_.edges, edge_file_, node_of);
     for (std::size_t s = 0; s < given_.ends.size(); ++s) {
       if (given_.files[s].empty()) continue;
-      const NodePairs links = read_edges_of_names(given_.files[s], link_file_options(edge_file_), node_of);
+      NodePairs links = read_edges_of_names(given_.files[s], link_options(), node_of);
+      given_.times[s] = std::move(links.values.times);
       set_ends(links.sources, links.destinations, given_.ends[s]);
     }
     edge_file_.is_node = nullptr;
@@ -284,7 +287,7 @@ class EdgesImport {
     EdgeList edges = read_edge_file(options_.edges, edge_file_);
     std::array<EdgeList, 2> aside;
     for (std::size_t s = 0; s < aside.size(); ++s)
-      if (!given_.files[s].empty()) aside[s] = read_edge_file(given_.files[s], link_file_options(edge_file_));
+      if (!given_.files[s].empty()) aside[s] = read_edge_file(given_.files[s], link_options());
     edge_file_.is_node = nullptr;
     graph_.symmetrise |= edges.is_symmetric;
     graph_.edge_values = std::move(edges.values);
@@ -297,9 +300,11 @@ class EdgesImport {
       free_memory_of(edges.sources);
       graph_.destinations = nodes_of(index_, edges.destinations, options_.edges, options_.memory);
       free_memory_of(edges.destinations);
-      for (std::size_t s = 0; s < aside.size(); ++s)
+      for (std::size_t s = 0; s < aside.size(); ++s) {
+        given_.times[s] = std::move(aside[s].values.times);
         set_ends(nodes_of(index_, aside[s].sources, given_.files[s], options_.memory),
                  nodes_of(index_, aside[s].destinations, given_.files[s], options_.memory), given_.ends[s]);
+      }
     });
     if (num_rows_ && !edges.num_rows) say_if_ids_count_from_one(graph_, options_.edges.string());
     if (features_are_keyed()) {

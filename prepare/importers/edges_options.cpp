@@ -66,6 +66,28 @@ std::vector<std::string> blanks_of(const EdgesOptions& options) {
   return blanks;
 }
 
+/// Links that are asked for at their times.
+void check_timed_links(std::vector<FieldProblem>& found, const EdgesOptions& options) {
+  const bool is_split = !options.edge_split_by_time.empty();
+  constexpr char kSplit[] = "edge-split-by-time", kGiven[] = "link-times";
+  check_split(found, options.edge_split_by_time, kSplit);
+  check_field(found, !is_split || (options.edge_split.empty() && !options.links.are_given()), kSplit,
+              "instead of a split that is drawn, and of links that are given as files");
+  check_field(found, !is_split || options.targets.empty(), kSplit,
+              "of graphs whose nodes have classes or no labels; not with targets");
+  check_field(found, !options.links.have_times || options.links.are_given(), kGiven,
+              "of links that are given as files");
+  check_field(found,
+              !options.links.have_times || (options.weight_column.empty() && !has_edge_features(options) &&
+                                            options.links.between == RepeatsBetween::kRefuse),
+              kGiven, "not with weights and features of edges, and a pair may be a link in every split");
+  if (!is_split && !options.links.have_times) return;
+  const char* const field = is_split ? kSplit : kGiven;
+  check_field(found, !options.time_column.empty(), field, "needs the column of the edges' times");
+  check_field(found, options.repeats.value_or(Repeats::kKeep) == Repeats::kKeep, "repeats",
+              "a pair is a link at each of its times; all are kept");
+}
+
 void check_links(std::vector<FieldProblem>& found, const EdgesOptions& options) {
   const LinkFiles& links = options.links;
   check_field(found, !links.are_given() || options.edge_split.empty(), "valid-edges",
@@ -103,6 +125,7 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
   check_field(found, options.edge_split.empty() || options.targets.empty(), "edge-split",
               "of graphs whose nodes have classes or no labels; not with targets");
   check_links(found, options);
+  check_timed_links(found, options);
   check_field(found, options.split.empty() || options.split_by_time.empty(), "split-by-time",
               "instead of a split that is drawn, not beside it");
   check_field(found, options.split_by_time.empty() || has_node_times(options), "split-by-time",
@@ -177,8 +200,10 @@ std::string source_options_of(const EdgesOptions& options) {
   say("node-time-column", options.node_time_column);
   say("split-by-time", to_text(options.split_by_time));
   say("edge-split", to_text(options.edge_split));
+  say("edge-split-by-time", to_text(options.edge_split_by_time));
   say("valid-edges", options.links.valid.string());
   say("test-edges", options.links.test.string());
+  say("link-times", options.links.have_times ? "yes" : "");
   say("repeats-between", options.links.between == RepeatsBetween::kRefuse ? "" : name_of(options.links.between));
   say("repeats", options.repeats ? name_of(*options.repeats) : "");
   return text;

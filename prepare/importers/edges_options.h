@@ -19,12 +19,13 @@
 namespace salient {
 
 /// Files of links to be predicted beside the edges, which are those to train on. Files as that of the edges, but for
-/// weights, times and features. Negatives: text, a pair a line, or .npy: [m, 2] pairs, [n, K] with another K other
-/// destinations of each link, in the order of the file.
+/// weights, features and, unless they have some, times. Negatives: text, a pair a line, or .npy: [m, 2] pairs, [n, K]
+/// with another K other destinations of each link, in the order of the file.
 struct LinkFiles {
   std::filesystem::path valid{}, test{};
   std::array<std::filesystem::path, 3> negatives{};  ///< of training, validation and test
   RepeatsBetween between = RepeatsBetween::kRefuse;
+  bool have_times = false;  ///< valid and test have the column of times, too, as take_timed_links()
 
   bool are_given() const { return !valid.empty() || !test.empty(); }
   bool have_negatives() const {
@@ -43,6 +44,7 @@ struct EdgesOptions {
   std::vector<double> split{};                      ///< three fractions instead of the three files; or
   std::vector<double> split_by_time{};              ///< likewise, of split_labelled_by_time()
   std::vector<double> edge_split{};                 ///< three fractions of the edges, of split_edges()
+  std::vector<double> edge_split_by_time{};         ///< likewise, of split_edges_by_time()
   LinkFiles links{};                                ///< instead: links that are given
   std::vector<std::string> columns{};               ///< of a text file with more than two: names, or numbers from 0
   std::string weight_column{}, time_column{};       ///< of the edges, see EdgeFileOptions; likewise the next

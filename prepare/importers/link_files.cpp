@@ -73,8 +73,9 @@ void check_rows(std::uint64_t rows, std::uint64_t num_records, const std::string
 
 }  // namespace
 
-EdgeFileOptions link_file_options(EdgeFileOptions of_edges) {
-  of_edges.weight_column = of_edges.time_column = "";
+EdgeFileOptions link_file_options(EdgeFileOptions of_edges, bool have_times) {
+  of_edges.weight_column = "";
+  if (!have_times) of_edges.time_column = "";
   of_edges.feature_columns.clear();
   return of_edges;
 }
@@ -90,7 +91,7 @@ void set_ends(const std::vector<NodeId>& sources, const std::vector<NodeId>& des
 LinkNegativeSources read_negatives(const LinkFiles& files, const NodeIndex& index, const RawGraph& graph,
                                    const GivenLinks& given) {
   LinkNegativeSources sources;
-  if (files.between == RepeatsBetween::kKeep) sources.links = NegativeLinks::kWarn;
+  if (files.between == RepeatsBetween::kKeep || graph.has_link_times) sources.links = NegativeLinks::kWarn;
   for (std::size_t split = 0; split < files.negatives.size(); ++split) {
     const fs::path& file = files.negatives[split];
     if (file.empty()) continue;

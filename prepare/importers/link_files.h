@@ -13,7 +13,7 @@
 namespace salient {
 
 /// As the file of the edges, but for what edges alone have.
-EdgeFileOptions link_file_options(EdgeFileOptions of_edges);
+EdgeFileOptions link_file_options(EdgeFileOptions of_edges, bool have_times);
 
 /// ends becomes [n, 2].
 void set_ends(const std::vector<NodeId>& sources, const std::vector<NodeId>& destinations, std::vector<NodeId>& ends);

@@ -96,10 +96,12 @@ struct RawGraph {
   std::vector<NodeId> train{}, valid{}, test{};
   bool has_links = false;                      ///< to be predicted; then the edges are those of training alone
   std::array<std::vector<NodeId>, 3> links{};  ///< of training, validation and test: [n, 2] source and destination
-  LinkNegativeSources negatives{};             ///< of has_links, where the source has some
-  std::vector<std::string> class_names{}, vocabulary{};  ///< optional
-  std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
-  NameTable node_names{};                                ///< optional, [V]: ids that are text
+  bool has_link_times = false;  ///< of has_links: links have times, and the edges are those of all splits
+  std::array<std::vector<std::int64_t>, 3> link_times{};  ///< [n] each, of has_link_times
+  LinkNegativeSources negatives{};                        ///< of has_links, where the source has some
+  std::vector<std::string> class_names{}, vocabulary{};   ///< optional
+  std::vector<std::uint64_t> original_ids{};              ///< optional, [V]
+  NameTable node_names{};                                 ///< optional, [V]: ids that are text
   std::uint32_t rng_seed = 0;
   std::string likely_features{};  ///< where there are none: an array that was not read and may hold them
   MemoryLimit memory{};           ///< that all who fill this, or build a store of it, keep to

@@ -33,7 +33,11 @@ Dataset dataset_of(const RawGraph& graph) {
   dataset.valid = graph.valid;
   dataset.test = graph.test;
   dataset.has_links = graph.has_links;
-  for (std::size_t s = 0; s < graph.links.size(); ++s) dataset.links[s].ends = graph.links[s];
+  dataset.has_link_times = graph.has_link_times;
+  for (std::size_t s = 0; s < graph.links.size(); ++s) {
+    dataset.links[s].ends = graph.links[s];
+    dataset.links[s].times = graph.link_times[s];
+  }
   return dataset;
 }
 

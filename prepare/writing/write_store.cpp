@@ -91,6 +91,10 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   const bool makes_features = options.make_features.kind != MadeFeatures::kNone;
   if (makes_features && graph.features.dim > 0)
     fail(ErrorKind::kUsage, graph.source_path + ": has features already, none are made");
+  if (graph.has_link_times &&
+      (options.make_features.kind == MadeFeatures::kDegree || options.make_features.kind == MadeFeatures::kPositional))
+    fail(ErrorKind::kUsage, graph.source_path + ": features made " + name_of(options.make_features.kind) +
+                                " count links that are later than those to be predicted; random:K does not");
   for (const RawFeatures* features : {&graph.features, &graph.edge_values.features})
     say_losses(features->losses, features->file, features->column_names);
   say_what_is_no_utf8(graph);

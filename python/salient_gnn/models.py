@@ -93,6 +93,12 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
     if embeddings is not None:
         return embeddings_of(embeddings, parameters).eval()
     config = json.loads(metadata["salient.config"])
+    if config.get("time_encoding", 0) > 0:
+        raise ValueError(f"{folder}: its {config['model']} reads how long before its seed an edge was, which a Layer "
+                         "does not say; salient-infer predicts with it")  # fmt: skip
+    if any(name.startswith("decoder.pair.") for name in parameters):
+        raise ValueError(f"{folder}: its decoder reads what pairs were before their times; salient-infer predicts "
+                         "with it")  # fmt: skip
     model = TypedModel(config) if config["model"] in KINDS else TrainedModel(config)
     model.decoder = decoder_of(config, parameters)
     model.load_state_dict(parameters)

@@ -44,10 +44,12 @@ BLOCKS = {
     "docs/EDGE_WEIGHTS_AND_TIMES.md": 2 * ["tests/apps/edge_values_test.py"] + ["tests/apps/edge_weights_test.py"]
                                       + 2 * ["tests/apps/temporal_test.py"]
                                       + 2 * ["tests/sampler/temporal_sampler_test.cpp"]
+                                      + ["tests/apps/temporal_test.py"]
                                       + ["tests/apps/edge_features_test.py"],
     "docs/LINKS.md": 4 * ["tests/apps/links_test.py"]
-                     + ["tests/apps/typed_links_test.py", "tests/apps/typed_examples_test.py", "here"]
-                     + 2 * ["tests/apps/ogb_links_test.py"],
+                     + ["tests/apps/typed_links_test.py", "tests/apps/typed_examples_test.py", "here",
+                        "tests/apps/ogb_links_test.py", "here", "tests/apps/ogb_links_test.py"],
+    "docs/RESULTS.md": ["tests/apps/timed_links_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here"]
                        + 2 * ["tests/apps/serve_links_test.py"] + [OUTPUT, "here"],
@@ -96,6 +98,9 @@ def commands_of(text):
 def write_files(folder):
     draw = random.Random(1)
     (folder / "mine.csv").write_text("".join(f"{v},{draw.randrange(NODES)}\n" for v in range(NODES) for _ in range(4)))
+    (folder / "messages.csv").write_text("source,target,time\n" + "".join(
+        f"{7 * t % 60},{60 + t * t % 59},{t}\n" for t in range(900)))
+    (folder / "asked.csv").write_text("source,target,time\n3,61,450\n5,62,1000\n")
     npy.write(folder / "x.npy", (NODES, 4), [draw.random() for _ in range(4 * NODES)], "<f4")
     npy.write(folder / "y.npy", (NODES,), [v % 3 for v in range(NODES)], "<i8")
     (folder / "graph.part.4").write_text("".join(f"{v % 4}\n" for v in range(NODES)))

@@ -33,6 +33,7 @@ DatasetFacts unusual_facts() {
                     .relations = {{.src = 0, .dst = 1, .name = "r", .num_entries = 2},
                                   {.src = 1, .dst = 0, .name = "rev_r", .num_entries = 2, .reverse_of = 0}}},
           .has_links = true,
+          .has_link_times = true,
           .class_names = {"a", "b", "c", "d", "e", "f", "g"},
           .column_names = {"x", "y", "z"},
           .feature_origin = {{"kind", "random"}, {"seed", "3"}},
@@ -50,7 +51,7 @@ TEST(DatasetFacts, TheListHasEveryField) {
         if (name == other) fact = value;
     });
   });
-  EXPECT_EQ(num_facts, 20u);
+  EXPECT_EQ(num_facts, 21u);
   EXPECT_EQ(copy, original);
 }
 
@@ -65,8 +66,9 @@ TEST(DatasetFacts, OtherProcessesGetThemAll) {
 TEST(DatasetFacts, TheManifestHasThemAll) {
   StoreManifest manifest;
   manifest.facts() = unusual_facts();
-  manifest.types = {};           // below
-  manifest.has_links = false;    // likewise
+  manifest.types = {};         // below
+  manifest.has_links = false;  // likewise
+  manifest.has_link_times = false;
   manifest.fp8_scale = 0;        // of fp8 alone
   manifest.class_names.clear();  // in files of their own
   manifest.column_names.clear();
@@ -102,7 +104,7 @@ TEST(DatasetFacts, TheManifestHasThoseOfTypedGraphs) {
   EXPECT_EQ(parse_manifest(text, "FILE"), manifest);
   manifest.has_links = true;
   EXPECT_THROW(parse_manifest(manifest_text(manifest), "FILE"), Error) << "files of links are missing";
-  for (const auto& [ends, relations] : kLinkArrays)
+  for (const auto& [ends, relations, times] : kLinkArrays)
     for (const char* name : {ends.file, relations.file}) manifest.files[name] = {};
   EXPECT_EQ(parse_manifest(manifest_text(manifest), "FILE"), manifest);
 }

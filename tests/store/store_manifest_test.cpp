@@ -62,10 +62,10 @@ TEST(StoreManifest, UnknownFieldsAreFineANewerVersionIsNot) {
   store.edit_manifest([](json& root) { root["licence"] = "CC0"; });
   EXPECT_NO_THROW(open_dataset(store.path()));
   store.edit_manifest([](json& root) {
-    root["format_version"] = 3;
+    root["format_version"] = 4;
     root["created_by"] = "salient-prepare 9.0";
   });
-  expect_refused(store, 65, {"'format_version' is 3", "reads 1 and 2", "salient-prepare 9.0"});
+  expect_refused(store, 65, {"'format_version' is 4", "reads 1 to 3", "salient-prepare 9.0"});
 }
 
 TEST(StoreManifest, TaskIsAKnownOne) {
