@@ -5,46 +5,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "apps/command.h"
 #include "apps/options/options.h"
 
 namespace salient {
-
-/// Of programs that may run as several ranks.
-template <class Field, class Visit>
-void visit_ranks(Field& ranks, Visit&& field) {
-  field("ranks", ranks, "so many of them on this machine, by mpirun; 0 = as mpirun, srun or torchrun started them");
-}
-
-/// What to do instead of applying a run, or before it.
-struct AppliedActions {
-  std::string config{};
-  bool print_config = false;
-  bool version = false;
-  options::HelpTopic help{};
-};
-
-/// The whole command line.
-template <class Options, class Actions = AppliedActions>
-struct AppliedCommand {
-  Options options{};
-  Actions actions{};
-};
-
-template <class Self, class Visit>
-requires std::is_base_of_v<AppliedActions, decltype(std::remove_const_t<Self>::actions)>
-void visit_fields(Self& self, Visit&& field) {
-  visit_fields(self.options, field);
-  if constexpr (requires { self.actions.ranks; }) visit_ranks(self.actions.ranks, field);
-  field("config", self.actions.config, "TOML file with any of the options above");
-  field("print-config", self.actions.print_config, "print the resolved options and stop");
-  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
-  field("help", self.actions.help,
-        "print this and stop; --help=WORD: options with a word in them, --help=all: in full");
-}
 
 /// Whether salient-train has an option of this name that says what a training is, and not which machine, ranks, console
 /// or data folder it has. Set for a training, its variable must not change what a run predicts that is over.

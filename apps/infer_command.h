@@ -93,10 +93,7 @@ void visit_fields(Self& self, Visit&& field) {
 }
 
 /// The whole command line.
-struct InferActions : AppliedActions {
-  int ranks = 0;  ///< see start_ranks.h
-};
-using InferCommand = AppliedCommand<InferOptions, InferActions>;
+using InferCommand = Command<InferOptions, RankedActions>;
 
 /// Merges, the strongest last: defaults < --config file < SALIENT_*, as applied_variables() < command line.
 ///

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "apps/options/help.h"
+#include "apps/command.h"
 #include "apps/run_config.h"
 #include "apps/run_fields.h"
 #include "apps/train_command.h"
@@ -39,12 +39,33 @@ struct LinkRunOptions {
   ConsoleOptions console{};
 };
 
+/// What runs on triples share: the options of the data.
 template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, LinkRunOptions>
-void visit_fields(Self& self, Visit&& field) {
+void visit_triples(Self& self, Visit&& field) {
   field("dataset", self.data.dataset, "name below --data-root, or a directory; made by salient-prepare triples");
   field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("task", self.task, "");
+}
+
+/// The others that they share: of a run that trains by epochs, its ranks and its directory.
+template <class Self, class Visit>
+void visit_run(Self& self, Visit&& field, std::string_view help_of_out) {
+  field("seed", self.link.seed, "all randomness of the run derives from it");
+  field("eval-every", self.link.eval_every, "epochs between validations; the last epoch is always validated");
+  field("patience", self.link.patience, "ends when so many validations brought no better MRR; 0 = never");
+  field("ties", self.link.ties, "the rank of a link among candidates of its score");
+  field("threads", self.link.threads, "0 = all cores");
+  visit_fields(self.comm, field);
+  field("out", self.output.directory, help_of_out);
+  field("checkpoint-every", self.link.checkpoint_every, "epochs between checkpoints; 0 = only the best and the last");
+  field("resume", self.output.resume, "run directory to continue");
+  visit_fields(self.console, field);
+}
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, LinkRunOptions>
+void visit_fields(Self& self, Visit&& field) {
+  visit_triples(self, field);
   field("model", self.model, "no layers in front of the decoder: each node has a row");
   field("decoder", self.link.decoder, "how a link is scored from the rows of its ends and its relation");
   field("hidden", self.link.hidden, "width of the rows; of complex and rotate complex numbers");
@@ -59,34 +80,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("n3", self.link.n3, "penalty: the sum of |x|^3 over the rows of a link, on average over links");
   field("weight-decay", self.link.weight_decay, "L2 penalty of the optimizer");
   field("label-smoothing", self.link.label_smoothing, "share of each label spread evenly over the candidates");
-  field("seed", self.link.seed, "all randomness of the run derives from it");
-  field("eval-every", self.link.eval_every, "epochs between validations; the last epoch is always validated");
-  field("patience", self.link.patience, "ends when so many validations brought no better MRR; 0 = never");
-  field("ties", self.link.ties, "the rank of a link among candidates of its score");
-  field("threads", self.link.threads, "0 = all cores");
-  visit_fields(self.comm, field);
-  field("out", self.output.directory, "run directory; empty = runs/DATASET-DECODER-TIME");
-  field("checkpoint-every", self.link.checkpoint_every, "epochs between checkpoints; 0 = only the best and the last");
-  field("resume", self.output.resume, "run directory to continue");
-  visit_fields(self.console, field);
+  visit_run(self, field, "run directory; empty = runs/DATASET-DECODER-TIME");
 }
 
-struct LinkCommand {
-  LinkRunOptions options{};
-  TrainActions actions{};
-};
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, LinkCommand>
-void visit_fields(Self& self, Visit&& field) {
-  visit_fields(self.options, field);
-  visit_ranks(self.actions.ranks, field);
-  field("config", self.actions.config, "TOML file with any of the options above");
-  field("print-config", self.actions.print_config, "print the resolved configuration and stop");
-  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
-  field("help", self.actions.help,
-        "print this and stop; --help=WORD: options with a word in them, --help=all: in full");
-}
+using LinkCommand = Command<LinkRunOptions, RankedActions>;
 
 /// Whether a command line, its environment, its --config file or the run that it resumes say --task link, or leave the
 /// task open for a data set with links, and this model, "none" or one of paths; no model is "none" for links of

@@ -35,9 +35,7 @@ struct PathRunOptions {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, PathRunOptions>
 void visit_fields(Self& self, Visit&& field) {
-  field("dataset", self.data.dataset, "name below --data-root, or a directory; made by salient-prepare triples");
-  field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
-  field("task", self.task, "");
+  visit_triples(self, field);
   field("model", self.model, "a pass over the whole graph for each head and relation");
   field("layers", self.paths.layers, "of a pass: the longest path that a score depends on");
   field("aggregate", self.paths.sum, "how the messages of a node become one row");
@@ -50,34 +48,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("optimizer", self.link.optimiser, "");
   field("lr", self.link.lr, "its step size");
   field("weight-decay", self.link.weight_decay, "L2 penalty of the optimizer");
-  field("seed", self.link.seed, "all randomness of the run derives from it");
-  field("eval-every", self.link.eval_every, "epochs between validations; the last epoch is always validated");
-  field("patience", self.link.patience, "ends when so many validations brought no better MRR; 0 = never");
-  field("ties", self.link.ties, "the rank of a link among candidates of its score");
-  field("threads", self.link.threads, "0 = all cores");
-  visit_fields(self.comm, field);
-  field("out", self.output.directory, "run directory; empty = runs/DATASET-MODEL-TIME");
-  field("checkpoint-every", self.link.checkpoint_every, "epochs between checkpoints; 0 = only the best and the last");
-  field("resume", self.output.resume, "run directory to continue");
-  visit_fields(self.console, field);
+  visit_run(self, field, "run directory; empty = runs/DATASET-MODEL-TIME");
 }
 
-struct PathCommand {
-  PathRunOptions options{};
-  TrainActions actions{};
-};
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, PathCommand>
-void visit_fields(Self& self, Visit&& field) {
-  visit_fields(self.options, field);
-  visit_ranks(self.actions.ranks, field);
-  field("config", self.actions.config, "TOML file with any of the options above");
-  field("print-config", self.actions.print_config, "print the resolved configuration and stop");
-  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
-  field("help", self.actions.help,
-        "print this and stop; --help=WORD: options with a word in them, --help=all: in full");
-}
+using PathCommand = Command<PathRunOptions, RankedActions>;
 
 /// As read_link_command(). @throws as read_train_command()
 PathCommand read_path_command(std::span<const char* const> args, const std::function<const char*(const char*)>& look_up,

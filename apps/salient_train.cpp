@@ -156,6 +156,7 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   if (predicts_links(run.options) && run.dataset.has_link_times && !run.options.batches.time.rule())
     run.said.batches.time.seen = run.options.batches.time.seen = SeenEdges::kBefore;
   together(*session.comm, [&] {
+    refuse(problems_of(run.options));  // once more: what follows from the data set may break a rule
     require_trainable(run.options, run.dataset);
     if (predicts_links(run.options) && run.dataset.types.is_typed() && session.device.is_cuda())
       fail(ErrorKind::kUsage, "--device: links that have relations are trained on CPUs yet: --device cpu");

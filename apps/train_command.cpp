@@ -58,10 +58,6 @@ void add_problems(std::vector<FieldProblem>& found, const BatchOptions& options,
   const bool draws = std::ranges::any_of(options.fanout, [](int fanout) { return fanout != -1; });
   check_field(found, options.draw == Draw::kUniform || draws, "draw",
               name_of(options.draw) + " needs a --fanout that draws; -1 keeps all neighbours");
-  const bool sees_all = options.time.seen == SeenEdges::kAll;
-  check_field(found, !sees_all || options.time.window == TimeWindow{}, "time-window", "only with --time-rule lt or le");
-  check_field(found, !sees_all || options.time.strategy == TimeStrategy::kUniform, "time-strategy",
-              "only with --time-rule lt or le");
 }
 
 void add_problems(std::vector<FieldProblem>& found, const OptimisationOptions& options) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/applied_variables.h"
-#include "apps/options/help.h"
+#include "apps/command.h"
 #include "apps/run_config.h"
 #include "apps/run_fields.h"
 #include "engine/train/train_options.h"
@@ -84,6 +84,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("dropout", self.dropout, "share of activations dropped between layers");
   field("norm", self.norm, "normalisation of hidden layers");
   field("residual", self.residual, "hidden layers add their input");
+  field("activate-input", self.activate_input,
+        "of typed models: norm, ReLU and dropout behind the map of each type's features, as behind hidden layers");
   field("jk", self.jk, "jumping knowledge: all layers, then a linear map");
   field("aggr", self.aggr, "how sage aggregates neighbours");
   field("gcn-norm", self.gcn_norm,
@@ -151,34 +153,14 @@ void visit_fields(Self& self, Visit&& field) {
   field("trace", self.output.trace, "write trace.json: what every thread and stream did, for Perfetto");
 }
 
-/// What to do instead of a run, or before it. Not part of a run's configuration.
-struct TrainActions {
-  int ranks = 0;  ///< see start_ranks.h
-  std::string config{};
-  bool print_config = false;
+struct TrainActions : RankedActions {
   bool dry_run = false;
-  bool version = false;
-  options::HelpTopic help{};
 };
 
 /// The whole command line.
-struct TrainCommand {
-  TrainOptions options{.batches = {.size = kAutoBatchSize}};
-  TrainActions actions{};
+struct TrainCommand : Command<TrainOptions, TrainActions> {
+  TrainCommand() : Command{.options = {.batches = {.size = kAutoBatchSize}}} {}
 };
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, TrainCommand>
-void visit_fields(Self& self, Visit&& field) {
-  visit_fields(self.options, field);
-  visit_ranks(self.actions.ranks, field);
-  field("config", self.actions.config, "TOML file with any of the options above");
-  field("print-config", self.actions.print_config, "print the resolved configuration and stop");
-  field("dry-run", self.actions.dry_run, "check everything, print the memory plan and stop");
-  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
-  field("help", self.actions.help,
-        "print this and stop; --help=WORD: options with a word in them, --help=all: in full");
-}
 
 constexpr auto option_groups(const TrainCommand&) {
   return std::to_array<options::OptionGroup>({{"data", "dataset"},

@@ -46,7 +46,11 @@ at::Tensor ConvStack::layer(int i, const HopView& hop, const InputRows& x, const
   if (at >= num_hidden_) return h;
   if (!residuals_.empty()) h = h + residual(at, x.first(hop.num_dst));
   if (!norms_.empty()) h = norms_[at]->forward(h);
-  return is_training() && dropout_ > 0 ? relu_dropout(h, dropout_, key, static_cast<std::uint32_t>(i)) : at::relu(h);
+  return activated(h, key, static_cast<std::uint32_t>(i));
+}
+
+at::Tensor ConvStack::activated(const at::Tensor& h, const DropoutKey& key, std::uint32_t stream) const {
+  return is_training() && dropout_ > 0 ? relu_dropout(h, dropout_, key, stream) : at::relu(h);
 }
 
 at::Tensor ConvStack::residual(std::size_t i, const InputRows& x) const {

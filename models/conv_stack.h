@@ -72,6 +72,8 @@ class ConvStack : public Model {
   /// From the last layer's result, or what jumping knowledge makes of all, to the logits.
   virtual at::Tensor read_out(const at::Tensor& h, const DropoutKey& key);
   static int read_out_dim(const ModelOptions& options);  ///< columns of that h
+  /// D(relu(h)). @param stream  of the mask's random numbers
+  at::Tensor activated(const at::Tensor& h, const DropoutKey& key, std::uint32_t stream) const;
 
  private:
   at::Tensor residual(std::size_t i, const InputRows& x) const;

@@ -57,7 +57,7 @@ std::shared_ptr<Model> make_model(const ModelOptions& options, const Numerics& n
   return model;
 }
 
-InputRows Model::input(const BatchView& batch) {
+InputRows Model::input(const BatchView& batch, const DropoutKey&) {
   require(batch.x.is_defined(), "a batch that enters a model carries features");
   return batch.x;
 }
@@ -67,7 +67,7 @@ at::Tensor Model::head(const std::vector<InputRows>& h, const DropoutKey&) { ret
 std::vector<InputRows> Model::layers(const BatchView& batch, const DropoutKey& key) {
   require(batch.hops.size() == static_cast<std::size_t>(num_layers()), "a batch has one hop per layer");
   const std::int64_t num_seeds = batch.hops.back().num_dst;
-  InputRows x = input(batch);
+  InputRows x = input(batch, key);
   std::vector<InputRows> h{x.first(num_seeds)};
   for (int i = 0; i < num_layers(); ++i) {
     x = layer(i, batch.hops[static_cast<std::size_t>(i)], x, key);

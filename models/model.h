@@ -18,9 +18,10 @@ namespace salient {
 class Model : public torch::nn::Module {
  public:
   /// What layer 0 reads of a batch: its features as they are; of a typed graph a row [hidden] of each node, made of its
-  /// type's features or learned. A part of a graph is a batch, too: of `types` and `nodes` alone.
+  /// type's features or learned. A part of a graph is a batch, too: of `types` and `nodes` alone. In evaluation mode
+  /// the key may be empty.
   /// @throws Error{kInternal} if the batch has none.
-  virtual InputRows input(const BatchView& batch);
+  virtual InputRows input(const BatchView& batch, const DropoutKey& key);
 
   /// Layer `i` (0 = outermost) with what follows it up to the next layer: residual, norm, activation, dropout. Usable
   /// on a whole graph as one hop: sampled training and layer-wise inference share this code. In evaluation mode the key

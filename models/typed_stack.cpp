@@ -46,7 +46,11 @@ at::Tensor LearnedRows::forward_or_mean(const at::Tensor& ids) {
 }
 
 TypedStack::TypedStack(const ModelOptions& options, const MakeConv& make_conv)
-    : ConvStack(with_hidden_input(options), make_conv), width_(options.hidden_dim) {
+    : ConvStack(with_hidden_input(options), make_conv),
+      width_(options.hidden_dim),
+      is_activated_(options.activate_input) {
+  if (is_activated_ && options.norm != NormKind::kNone)
+    norm_in_ = register_module("norm_in", make_norm(options.norm, width_));
   const auto maps = register_module("lin_in", std::make_shared<ModuleDict>());
   const auto learned = register_module("emb", std::make_shared<ModuleDict>());
   std::int64_t first_node = 0;
@@ -61,7 +65,7 @@ TypedStack::TypedStack(const ModelOptions& options, const MakeConv& make_conv)
   }
 }
 
-InputRows TypedStack::input(const BatchView& batch) {
+InputRows TypedStack::input(const BatchView& batch, const DropoutKey& key) {
   require(batch.types.size() == types_.size(), "a batch has rows of each node type of its model");
   std::vector<at::Tensor> nodes, rows;
   std::vector<std::int64_t> count;
@@ -77,7 +81,10 @@ InputRows TypedStack::input(const BatchView& batch) {
       rows.push_back(batch.types[t].has_unknown ? learned->forward_or_mean(places) : learned->forward(places));
     }
   }
-  return RowsByType{nodes, count}.join(rows, width_);
+  const at::Tensor joined = RowsByType{nodes, count}.join(rows, width_);
+  if (!is_activated_) return joined;
+  return activated(norm_in_ == nullptr ? joined : norm_in_->forward(joined), key,
+                   static_cast<std::uint32_t>(num_layers()));
 }
 
 }  // namespace salient

@@ -34,11 +34,12 @@ class LearnedRows : public ParameterOwner {
 
 /// A ConvStack behind one row [hidden_dim] of each node: h = W_T x + b_T of its type's features, parameters
 /// lin_in.T.weight and .bias, or emb.T.weight, a learned row, where type T has none. A dot of a type's name is '#' in
-/// those of parameters, as in PyG's dictionaries. Norms are over the nodes of all types.
+/// those of parameters, as in PyG's dictionaries. With ModelOptions::activate_input it is D(relu(norm(h))), by norm_in.
+/// Norms are over the nodes of all types.
 class TypedStack : public ConvStack {
  public:
   TypedStack(const ModelOptions& options, const MakeConv& make_conv);
-  InputRows input(const BatchView& batch) override;
+  InputRows input(const BatchView& batch, const DropoutKey& key) override;
 
  private:
   struct TypeInput {
@@ -47,6 +48,8 @@ class TypedStack : public ConvStack {
     std::shared_ptr<LearnedRows> rows;
   };
   std::int64_t width_;
+  bool is_activated_;
+  std::shared_ptr<Norm> norm_in_;  ///< null: none
   std::vector<TypeInput> types_;
 };
 

@@ -406,6 +406,8 @@ def main():
     write_typed("rgat_heads", "rgat", [3, 4], 27, heads=4, residual=True)
     write_typed("hgt", "hgt", [3, 4], 28)
     write_typed("hgt_heads", "hgt", [3, 4], 29, heads=3, norm="layer", jk="cat")
+    write_typed("rgcn_activated", "rgcn", [3, 4], 37, norm="batch", activate_input=True)
+    write_typed("hgt_activated", "hgt", [3, 4], 38, heads=3, activate_input=True)
     write("sage_f32", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 1)
     write("sage_f16", "sage", [16, 24, 7], [5, 10], 9, torch.float16, 2)
     write("gat", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 3)

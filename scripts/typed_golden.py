@@ -99,9 +99,10 @@ class TypedStack(torch.nn.Module):
     reads_out = False
     keeps_others = True
 
-    def __init__(self, types, hidden, num_layers, num_classes, norm="none", residual=False, jk="none", **options):
+    def __init__(self, types, hidden, num_layers, num_classes, norm="none", residual=False, jk="none",
+                 activate_input=False, **options):
         super().__init__()
-        self.types, self.residual, self.jk = types, residual, jk
+        self.types, self.residual, self.jk, self.activate_input = types, residual, jk, activate_input
         self.begins = [sum(count for _, count, _ in types.nodes[:t]) for t in range(len(types.nodes))]
         self.lin_in = ModuleDict({key_of(n): Linear(w, hidden) for n, _, w in types.nodes if w > 0})
         self.emb = ModuleDict({key_of(n): Embedding(c, hidden) for n, c, w in types.nodes if w == 0})
@@ -112,6 +113,8 @@ class TypedStack(torch.nn.Module):
             for i in range(num_layers))
         norms = {"none": torch.nn.Identity, "batch": BatchNorm1d, "layer": LayerNorm}
         self.norms = ModuleList(norms[norm](hidden) for _ in range(num_hidden))
+        if activate_input and norm != "none":
+            self.norm_in = norms[norm](hidden)
         if has_lin:
             self.lin = Linear(hidden * num_layers if jk == "cat" else hidden, num_classes)
 
@@ -123,7 +126,10 @@ class TypedStack(torch.nn.Module):
                       else self.emb[key_of(name)](batch.nodes[of_type] - self.begins[t]))
             for place, value in zip(of_type.tolist(), values):
                 rows[place] = value
-        return torch.stack(rows)
+        rows = torch.stack(rows)
+        if not self.activate_input:
+            return rows
+        return (self.norm_in(rows) if hasattr(self, "norm_in") else rows).relu()
 
     def apply_conv(self, conv, x, batch, hop):
         """By dictionaries. Of a self relation HeteroConv computes all sources: destinations are the first of them."""

@@ -74,7 +74,7 @@ void visit_fields(Self& self, Visit&& field) {
 }
 
 /// The whole command line.
-using ServeCommand = AppliedCommand<ServeOptions>;
+using ServeCommand = Command<ServeOptions>;
 
 /// Merges, the strongest last: defaults < --config file < SALIENT_*, as applied_variables() < command line.
 ///

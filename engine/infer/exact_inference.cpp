@@ -152,7 +152,7 @@ class LayerByLayer {
   /// Of a block. @return  [its nodes, width]
   at::Tensor result_of(std::size_t i, const BatchView& view) const {
     const int layer = plan_.model_layer(i);
-    if (layer < 0) return model_.input(view).dense();
+    if (layer < 0) return model_.input(view, {}).dense();
     return model_.layer(layer, view.hops[0], plan_.has_input ? view.x.dense().to(at::kFloat) : view.x, {});
   }
 

@@ -57,7 +57,7 @@ std::vector<std::size_t> widths_of(Model& model, const Dataset& dataset, at::Dev
   if (dataset.types.is_typed()) {
     BatchView view;
     add_types_of_one_node(dataset, view, hop);
-    x = model.input(view).dense();
+    x = model.input(view, {}).dense();
     widths.push_back(static_cast<std::size_t>(x.size(1)));
   } else {
     x = at::zeros({1, dataset.feature_dim}, on(at::kFloat));

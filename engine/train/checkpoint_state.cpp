@@ -60,6 +60,7 @@ std::string model_config_json(const ModelOptions& options, Task task) {
   if (options.edge_dim > 0) config["edge_dim"] = options.edge_dim;
   if (options.time_encoding > 0) config["time_encoding"] = options.time_encoding;
   if (is_gin(options.kind) && options.gin_sum != GinSum::kPlain) config["gin_sum"] = name_of(options.gin_sum);
+  if (options.activate_input) config["activate_input"] = true;
   if (options.bases > 0) config["bases"] = options.bases;
   if (options.blocks > 0) config["blocks"] = options.blocks;
   if (options.types.is_typed()) config["types"] = types_json(options.types);

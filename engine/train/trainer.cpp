@@ -268,15 +268,24 @@ void require_links(const TrainOptions& options, const Dataset& dataset) {
     refuse(dataset.name + ": has no validation links, so a run cannot end by its patience");
 }
 
+/// What is of draws by time alone. The rule may follow from the data set, so the command line cannot tell.
+void require_time_rule(const TrainOptions& options, const Dataset& dataset) {
+  const TimeOptions& time = options.batches.time;
+  if (time.rule()) return;
+  if (options.model.time_encoding > 0)
+    fail(ErrorKind::kUsage, dataset.name +
+                                ": a time encoding is of how long before its seed an edge was, and neighbours "
+                                "are not drawn by time");
+  if (time.window != TimeWindow{} || time.strategy != TimeStrategy::kUniform)
+    fail(ErrorKind::kUsage, "a window and a strategy of time are of a rule of times, lt or le, and there is none");
+}
+
 }  // namespace
 
 void require_trainable(const TrainOptions& options, const Dataset& dataset) {
   require_model_of_graph(options.model, dataset);
   (void)training_rule(options, dataset);
-  if (options.model.time_encoding > 0 && !options.batches.time.rule())
-    fail(ErrorKind::kUsage, dataset.name +
-                                ": a time encoding is of how long before its seed an edge was, and neighbours "
-                                "are not drawn by time");
+  require_time_rule(options, dataset);
   if (dataset.feature_dim == 0 && !dataset.types.is_typed())  // types without features have rows that are learned
     fail(ErrorKind::kUsage, dataset.name + ": has no features to train on", Topic::kMissingFeatures);
   if (predicts_links(options)) {

@@ -58,6 +58,8 @@ std::vector<FieldProblem> problems_of(const ModelOptions& o) {
   const std::string own_shape = "sage-ri has its own norm, residual connections and jumping knowledge";
   check_field(found, !has_own_shape || o.norm == NormKind::kNone, "norm", own_shape);
   check_field(found, !has_own_shape || !o.residual, "residual", own_shape);
+  check_field(found, !o.activate_input || is_typed(o.kind), "activate-input",
+              "plain models read features as they are; " + kinds_where(is_typed) + " map them first");
   check_field(found, !has_own_shape || o.jk == JumpingKnowledge::kNone, "jk", own_shape);
   check_field(found, o.aggr == Aggregation::kMean || o.kind == ModelKind::kSage, "aggr",
               "only sage has a choice, not " + name_of(o.kind));

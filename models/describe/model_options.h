@@ -120,7 +120,8 @@ struct ModelOptions {
   int num_layers = 3;
   double dropout = 0.5;
   NormKind norm = NormKind::kNone;
-  bool residual = false;  ///< hidden layers add their input
+  bool residual = false;        ///< hidden layers add their input
+  bool activate_input = false;  ///< of typed models: norm, ReLU and dropout behind the rows that layer 0 reads, too
   JumpingKnowledge jk = JumpingKnowledge::kNone;
   Aggregation aggr = Aggregation::kMean;  ///< of sage
   GcnNorm gcn_norm = GcnNorm::kSymmetric;

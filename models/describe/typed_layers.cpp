@@ -52,7 +52,11 @@ OpId typed_input(Writer& write, const ModelOptions& o) {
                        ? write.lookup({"emb." + name + ".weight", type.num_nodes}, o.hidden_dim)
                        : write.linear("lin_in." + name, write.input(type.feature_dim), o.hidden_dim, RowSet::kSources));
   });
-  return write.sum(std::move(rows), RowSet::kSources);
+  OpId h = write.sum(std::move(rows), RowSet::kSources);
+  if (!o.activate_input) return h;
+  if (o.norm != NormKind::kNone) h = write.normalise(o.norm, "norm_in", h, RowSet::kSources);
+  return write.drop(write.activate(h, 0, RowSet::kSources), {.stream = static_cast<std::uint32_t>(o.num_layers)},
+                    RowSet::kSources);
 }
 
 OpId rgcn_convolution(Writer& write, const ModelOptions& o, const std::string& name, OpId x, bool is_hidden) {

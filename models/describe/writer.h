@@ -39,10 +39,12 @@ class Writer {
   OpId linear(const std::string& name, OpId x, std::int64_t out, RowSet rows = RowSet::kDestinations) {
     return project({name + ".weight", name + ".bias"}, x, out, rows);
   }
-  OpId normalise(NormKind kind, std::string name, OpId x) {
-    return add(Normalise{kind, std::move(name)}, {x}, width(x));
+  OpId normalise(NormKind kind, std::string name, OpId x, RowSet rows = RowSet::kDestinations) {
+    return add(Normalise{kind, std::move(name)}, {x}, width(x), rows);
   }
-  OpId activate(OpId x, double negative_slope = 0) { return add(Activate{negative_slope}, {x}, width(x)); }
+  OpId activate(OpId x, double negative_slope = 0, RowSet rows = RowSet::kDestinations) {
+    return add(Activate{negative_slope}, {x}, width(x), rows);
+  }
   OpId drop(OpId x, Drop drop, RowSet rows = RowSet::kDestinations) { return add(drop, {x}, width(x), rows); }
   OpId gelu(OpId x) { return add(Gelu{}, {x}, width(x)); }
   OpId mix(std::string gate, OpId a, OpId b) { return add(Mix{std::move(gate)}, {a, b}, width(a)); }

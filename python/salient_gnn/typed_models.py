@@ -42,6 +42,8 @@ class TypedModel(RunModule):
             self._conv(hidden, hidden if i < num_hidden else classes, i < num_hidden) for i in range(layers)
         )
         self.norms = self._norms(num_hidden)
+        if config.get("activate_input") and config["norm"] != "none":
+            self.norm_in = self._norms(1)[0]
         if reads_out:
             self.lin = nn.Linear(hidden * layers if config["jk"] == "cat" else hidden, classes)
 
@@ -83,6 +85,9 @@ class TypedModel(RunModule):
     ) -> dict[str, Tensor]:
         """forward(), but of a regression in units of the targets' deviations, from their means on: for training."""
         h = {name: self._input(name, x_dict, n_id_dict) for name in self.node_types}
+        if self.config.get("activate_input"):
+            rows = torch.cat(list(h.values()))
+            h = self._split((self.norm_in(rows) if hasattr(self, "norm_in") else rows).relu(), h)
         edges = {
             edge_type: edge_index_dict.get(edge_type, torch.empty(2, 0, dtype=torch.long, device=self._device()))
             for edge_type in self.edge_types

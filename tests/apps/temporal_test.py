@@ -192,7 +192,7 @@ class Temporal(StoreRuns):
             ("no-edge-times", rule, ["neighbours are to be drawn by time, and no-edge-times has no times of edges"]),
             ("no-node-times", rule, ["neighbours are to be drawn by time, and no-node-times has no times of nodes"]),
             ("before", [*rule, "--time-window", 0], ["--time-window: at least 1, or all"]),
-            ("before", ["--time-window", 5], ["--time-window: only with --time-rule"]),
+            ("before", ["--time-window", 5], ["are of a rule of times, lt or le, and there is none"]),
             ("before", [*rule, "--model", "gcn"], ["--time-rule: not with this gcn", "--gcn-norm row"]),
             ("before", [*rule, "--sampler", "device"], ["--sampler"]),
         ):

@@ -20,7 +20,7 @@ PROGRAMS, QUIET = programs.Programs(sys.argv[1], sys.argv[3:]), programs.QUIET
 DATA = pathlib.Path(os.environ.get("SALIENT_TEST_DATA") or sys.argv[2]).resolve()
 TRAIN = [*QUIET, "--model", "gine", "--layers", 1, "--hidden", 16, "--fanout", 6, "--eval-fanout", 6, "--dropout", 0,
          "--lr", 0.01, "--batch-size", 200, "--epochs", 3, "--eval-negatives", 3, "--metric", "average_precision",
-         "--time-rule", "lt", "--time-strategy", "last", "--time-encoding", 8]
+         "--time-strategy", "last", "--time-encoding", 8]
 PEOPLE, MESSAGES, USAGE, BAD_DATA = 120, 4000, 2, 65
 
 
@@ -154,6 +154,7 @@ class TimedLinks(StoreRuns):
         for options, words in (
             (["--time-rule", "le"], "the rule of times is lt"),
             (["--time-window", 0], "--time-window"),
+            (["--draw", "labor"], "--time-strategy: last draws nothing"),
             (["--negative-sampler", "degree"], "later than a batch's"),
             (["--negatives-strict"], "later than a batch's"),
             (["--model", "sage"], "--time-encoding"),
@@ -161,9 +162,11 @@ class TimedLinks(StoreRuns):
         ):
             self.assert_one_error(self.train("set", "refused", *options, expect=USAGE), USAGE, words)
         self.prepare("drawn", "messages", split=("--edge-split", "0.8,0.1,0.1"))
-        self.assert_one_error(self.train("drawn", "refused", expect=USAGE), USAGE, "its links have no times")
-        self.assert_one_error(self.train("drawn", "refused", "--time-rule", "none", expect=USAGE), USAGE,
-                              "--time-strategy: only with --time-rule")
+        self.assert_one_error(self.train("drawn", "refused", "--time-rule", "lt", expect=USAGE), USAGE,
+                              "its links have no times")
+        self.assert_one_error(self.train("drawn", "refused", expect=USAGE), USAGE, "neighbours are not drawn by time")
+        self.assert_one_error(self.train("drawn", "refused", "--time-encoding", 0, expect=USAGE), USAGE,
+                              "are of a rule of times, lt or le, and there is none")
         for options, code, words in (
             (["--repeats", "first"], USAGE, "a pair is a link at each of its times"),
             (["--edge-split", "0.8,0.1,0.1"], USAGE, "instead of a split that is drawn"),

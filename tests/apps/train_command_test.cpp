@@ -184,8 +184,7 @@ TEST(TrainCommand, ATimeRuleIsOneOfSeedsPasts) {
   EXPECT_EQ(complaint_about({"--time-rule=lt", "--time-window=all"}), "none");
   EXPECT_EQ(complaint_about({"--time-rule=lt", "--time-window=0"}), "--time-window: at least 1, or all");
   EXPECT_EQ(complaint_about({"--time-rule=lt", "--time-window=-4"}), "--time-window: at least 1, or all");
-  EXPECT_EQ(complaint_about({"--time-window=4"}), "--time-window: only with --time-rule lt or le");
-  EXPECT_EQ(complaint_about({"--time-strategy=last"}), "--time-strategy: only with --time-rule lt or le");
+  EXPECT_EQ(complaint_about({"--time-window=4"}), "none");  // links with times have a rule without being asked
   EXPECT_EQ(complaint_about({"--time-rule=lt", "--time-strategy=last", "--draw=labor"}),
             "--time-strategy: last draws nothing, and so not by labor");
   EXPECT_EQ(complaint_about({"--time-rule=gt"}), "--time-rule: none, lt or le, not 'gt'");

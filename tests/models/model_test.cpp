@@ -248,7 +248,7 @@ TEST(DropoutInModels, HiddenLayersOfAStackUseTheReferenceMask) {
     const auto model = model_that_drops(kind);
     const BatchView batch = test::batch_for(small(kind), {60, 40, 12, 5}, 4);
     const DropoutKey key{7, 3, batch.nodes};
-    at::Tensor x = model->input(batch).dense();
+    at::Tensor x = model->input(batch, {}).dense();
     for (int i = 0; i < 2; ++i) {
       const HopView& hop = batch.hops[static_cast<std::size_t>(i)];
       model->eval();

@@ -61,7 +61,7 @@ TEST(TypedModels, RowsDependOnThemselvesAndTheirEntriesAlone) {
     const auto model = make_model(options_of(kind));
     model->eval();
     const BatchView whole = test::random_typed_batch(test::small_types(), {60, 60}, 3, 1);
-    const at::Tensor h = model->input(whole).dense();
+    const at::Tensor h = model->input(whole, {}).dense();
     const HopView& hop = whole.hops.front();
     const at::Tensor all = model->layer(0, hop, h, {});
     for (const std::int64_t count : {0, 1, 7, 59})
@@ -76,7 +76,7 @@ TEST(TypedModels, KeepRowsOfTypesThatNoRelationLeadsTo) {
   for (const ModelKind kind : {ModelKind::kRsage, ModelKind::kRgat}) {
     const auto model = make_model(options_of(kind));
     model->eval();
-    const at::Tensor h = model->input(whole).dense(), next = model->layer(0, whole.hops.front(), h, {});
+    const at::Tensor h = model->input(whole, {}).dense(), next = model->layer(0, whole.hops.front(), h, {});
     const std::vector<int> into = num_relations_into(test::small_types());
     ASSERT_EQ(into, (std::vector<int>{4, 2, 0, 0}));
     for (std::size_t t = 0; t < into.size(); ++t)
@@ -112,8 +112,8 @@ TEST(TypedModels, TakeIdsBeyondTwoToThe31) {
     if (type.x.is_defined()) type.x = type.x.dense().narrow(0, 0, 0);
   }
   batch.types[1].rows = at::arange(2, at::kInt);
-  EXPECT_TRUE(
-      at::equal(model->input(batch).dense(), model->named_parameters()["emb.author.weight"].index_select(0, small)));
+  EXPECT_TRUE(at::equal(model->input(batch, {}).dense(),
+                        model->named_parameters()["emb.author.weight"].index_select(0, small)));
 }
 
 TEST(TypedModels, HaveTheSameGradientsEachTime) {

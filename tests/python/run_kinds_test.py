@@ -144,8 +144,8 @@ def typed(tmp_path_factory):
 
 
 @pytest.mark.parametrize("options", [
-    {"model": "rgcn", "bases": 2}, {"model": "rsage", "jk": "cat"}, {"model": "rgat", "heads": 2},
-    {"model": "hgt", "heads": 2},
+    {"model": "rgcn", "bases": 2}, {"model": "rsage", "jk": "cat", "activate_input": True, "norm": "layer"},
+    {"model": "rgat", "heads": 2}, {"model": "hgt", "heads": 2},
 ])  # fmt: skip
 def test_typed_models(typed, tmp_path, options):
     run = salient_gnn.train(typed, out=tmp_path / "run", **SMALL, **options)

@@ -42,7 +42,8 @@ def whole_graph(types):
 @pytest.mark.parametrize("options", [
     {"model": "rgcn"}, {"model": "rgcn", "bases": 2, "norm": "layer"}, {"model": "rgcn", "blocks": 3, "jk": "max"},
     {"model": "rsage", "residual": True}, {"model": "rsage", "norm": "batch", "jk": "cat"},
-    {"model": "rgat", "heads": 3}, {"model": "hgt", "heads": 2, "residual": True},
+    {"model": "rgat", "heads": 3, "activate_input": True, "norm": "batch"},
+    {"model": "hgt", "heads": 2, "residual": True},
 ])
 def test_computes_what_the_layers_do(options):
     types = typed_golden.Types(NODES, RELATIONS)

@@ -16,7 +16,7 @@ void for_each_model(Check check) {
       for (const auto& [jk, jk_name] : names_of(JumpingKnowledge{}))
         for (const bool residual : {false, true})
           for (const bool is_other :
-               {false, true})  // aggregation, norm of gcn, sum of gin, bases, edges; width of the input
+               {false, true})  // aggregation, norm of gcn, sum of gin, bases, edges; the input and its width
             for (const int num_layers : {1, 2, 3}) {
               ModelOptions options{.kind = kind,
                                    .in_dim = is_other ? 12 : 7,
@@ -28,6 +28,7 @@ void for_each_model(Check check) {
                                    .jk = jk};
               options.edge_dim = kind == ModelKind::kTransformer && is_other ? kEdgeDim : edge_dim_of(kind);
               if (is_typed(kind)) options.types = small_types();
+              options.activate_input = is_typed(kind) && is_other;
               if (kind == ModelKind::kRgcn) (is_other ? options.blocks : options.bases) = num_layers > 1 ? 3 : 0;
               if (has_attention(kind)) options.heads = is_other ? 1 : 3;
               if (kind == ModelKind::kSage && is_other) options.aggr = Aggregation::kMax;

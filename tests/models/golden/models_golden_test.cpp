@@ -90,6 +90,7 @@ class Golden {
     if (has("aggregate")) options.aggregate = value_named<AggregateBy>(text("aggregate")).value();
     if (has("gin_sum")) options.gin_sum = value_named<GinSum>(text("gin_sum")).value();
     if (has("jk")) options.jk = value_named<JumpingKnowledge>(text("jk")).value();
+    if (has("activate_input")) options.activate_input = text("activate_input") == "True";
     if (has("bases")) options.bases = number("bases");
     if (has("edge_dim")) options.edge_dim = number("edge_dim");
     if (has("blocks")) options.blocks = number("blocks");
@@ -142,8 +143,8 @@ INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
                                            "transformer_edges", "sage_weights", "sage_weights_f16", "sage_ri_weights",
                                            "gcn_weights", "gcn_row_weights", "gcn_weights_whole", "gat_weights",
                                            "gatv2_weights", "transformer_weights", "gine", "gine_residual", "rgcn",
-                                           "rgcn_bases", "rgcn_blocks", "rsage", "rsage_batch_norm", "rgat",
-                                           "rgat_heads", "hgt", "hgt_heads"));
+                                           "rgcn_bases", "rgcn_blocks", "rgcn_activated", "hgt_activated", "rsage",
+                                           "rsage_batch_norm", "rgat", "rgat_heads", "hgt", "hgt_heads"));
 
 }  // namespace
 }  // namespace salient

@@ -50,7 +50,8 @@ def check_typed(batch, metadata, state, name):
         node_type[batch[f"rows.{t}"].long()] = t
     hops = [(60, 60, batch[f"hop.{i}.indptr"].long(), batch[f"hop.{i}.indices"].long()) for i in range(3)]
     x = {t: batch[f"x.{t}"] for t in range(len(types.nodes)) if f"x.{t}" in batch}
-    options = {"norm": metadata["norm"], "residual": metadata["residual"] == "True", "jk": metadata["jk"]}
+    options = {"norm": metadata["norm"], "residual": metadata["residual"] == "True", "jk": metadata["jk"],
+               "activate_input": metadata["activate_input"] == "True"}
     own = {"rgcn": ("bases", "blocks"), "rgat": ("heads",), "hgt": ("heads",)}.get(metadata["model"], ())
     options.update({key: int(metadata[key]) for key in own})
     dims = [int(d) for d in metadata["dims"].split(",")]

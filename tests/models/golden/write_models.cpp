@@ -48,6 +48,7 @@ void write_model(const std::string& name, ModelOptions options, const std::files
                       {"model", name_of(options.kind)},
                       {"norm", name_of(options.norm)},
                       {"residual", options.residual ? "True" : "False"},
+                      {"activate_input", options.activate_input ? "True" : "False"},
                       {"jk", name_of(options.jk)},
                       {"aggr", name_of(options.aggr)},
                       {"gcn_norm", name_of(options.gcn_norm)},
@@ -77,6 +78,7 @@ void write_models(const std::filesystem::path& folder) {
               folder);
   write_model("rgcn-bases", {.kind = kRgcn, .norm = NormKind::kLayer, .jk = kMax, .bases = 3}, folder);
   write_model("rgcn-blocks", {.kind = kRgcn, .residual = true, .blocks = 4}, folder);
+  write_model("rsage-activated", {.kind = kRsage, .norm = NormKind::kLayer, .activate_input = true}, folder);
   write_model("rgat-heads", {.kind = kRgat, .norm = NormKind::kBatch, .jk = kCat, .heads = 4}, folder);
   write_model("hgt-heads", {.kind = kHgt, .residual = true, .heads = 4}, folder);
   write_model("gcn-row", {.kind = kGcn, .gcn_norm = GcnNorm::kRow}, folder);
