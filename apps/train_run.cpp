@@ -72,8 +72,10 @@ void print_results(const std::vector<TrainResult>& results, const TrainRun& run)
   print("test", &TrainResult::test_figures, "");
   log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
-  if (results.size() == 1 && !is_of_links)
-    log_info("next: salient-infer --run " + directory.string() + " --nodes all --format csv");
+  const bool has_next = !is_of_links || (!run.dataset.types.is_typed() && !run.dataset.has_link_times);
+  if (results.size() == 1 && has_next)
+    log_info("next: salient-infer --run " + directory.string() + " --nodes all " +
+             (is_of_links ? "--top-k 10" : "--format csv"));
 }
 
 /// Does the work of a run directory; rank 0 keeps its run.json and its report true whatever happens.

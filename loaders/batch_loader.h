@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,13 +20,15 @@ namespace salient {
 
 /// What a loader of links makes batches of.
 struct LinkBatches {
-  std::span<const NodeId> ends{};  ///< [n, 2] of the links, of a typed graph those of a split; outlives the loader
+  std::span<const NodeId> ends{};  ///< [n, 2] of the links; outlives the loader
   LinkRule rule{};
   /// [n] of LoaderOptions::time: the ends of a link, and of its negatives, see what was before it. Nothing else is
   /// excluded: of links between the same ends the earlier ones are seen. Outlives the loader
   std::span<const std::int64_t> times{};
   GivenEnds given{};               ///< of NegativeSampler::kGiven; outlives the loader
   bool has_pair_features = false;  ///< batches have features of pairs (loaders/pair_features.h); of links with times
+  /// [n] of a typed graph: whose ends are of the relation's types. Outlives the loader
+  std::span<const std::uint16_t> relations{};
 };
 
 struct LoaderOptions {

@@ -49,15 +49,6 @@ std::unique_ptr<BatchSampler> make_node_sampler(const Dataset& dataset, const Lo
   return std::make_unique<DisjointBatchSampler>(std::move(sampler));
 }
 
-/// @param ends  of a typed graph those of the links of a split
-LinkRelations relations_of(const Dataset& dataset, std::span<const NodeId> ends) {
-  if (!dataset.types.is_typed()) return {};
-  for (std::size_t split = 0; split < dataset.links.size(); ++split)
-    if (dataset.links[split].ends.data() == ends.data() && dataset.links[split].ends.size() == ends.size())
-      return link_relations_of(dataset, split);
-  fail(ErrorKind::kInternal, "links of a typed graph are those of a split");
-}
-
 /// None of a loader of nodes.
 std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOptions& options) {
   if (!options.links) return std::nullopt;
@@ -68,9 +59,11 @@ std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOp
   require(options.time.has_value() == !of.times.empty(), "links have times where neighbours are drawn by time");
   require(!of.has_pair_features || !of.times.empty(), "features of pairs are of links with times");
   require(of.times.empty() || of.times.size() == of.ends.size() / 2, "every link has a time, or none has");
+  require(of.relations.size() == (dataset.types.is_typed() ? of.ends.size() / 2 : 0),
+          "links have relations where the graph is typed");
   if (of.rule.sampler == NegativeSampler::kGiven && of.given.of_link == 0 && of.given.pairs.empty())
     fail(ErrorKind::kUsage, dataset.name + ": negatives are to be those that are given, and there are none");
-  return LinkNegatives(dataset.graph, of.rule, of.ends, of.given, relations_of(dataset, of.ends));
+  return LinkNegatives(dataset.graph, of.rule, of.ends, of.given, link_relations_of(dataset, of.relations));
 }
 
 }  // namespace

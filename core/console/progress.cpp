@@ -1,6 +1,7 @@
 // core/console/progress.cpp - see progress.h.
 #include "core/console/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kBarEveryNs = 100'000'000;
 constexpr std::int64_t kLineEveryNs = 5'000'000'000;
-constexpr int kBarWidth = 24;
+constexpr std::size_t kBarWidth = 24, kLeastBarWidth = 6, kUsualColumns = 80;
 
 std::atomic<ProgressMode> chosen_mode{ProgressMode::kAuto};
 
@@ -58,15 +59,31 @@ std::string duration(double seconds) {
   return text.data();
 }
 
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
+}
+
+/// "[####    ] " in what `others` leave of a line; nothing where that is little.
+std::string bar_of(double share, std::size_t others, std::size_t columns) {
+  const std::size_t room = columns > others + 4 ? columns - others - 4 : 0;  // brackets, a space, the cursor
+  if (room < kLeastBarWidth) return {};
+  const std::size_t width = std::min(room, kBarWidth);
+  const auto filled = static_cast<std::size_t>(share * static_cast<double>(width));
+  return '[' + std::string(filled, '#') + std::string(width - filled, ' ') + "] ";
+}
+
 }  // namespace
 
 void set_progress_mode(ProgressMode mode) { chosen_mode = mode; }
 
-Progress::Progress(std::string label, std::uint64_t total, std::string unit, std::uint64_t later)
+Progress::Progress(std::string label, std::uint64_t total, std::string unit, std::uint64_t later,
+                   std::function<std::string()> note)
     : label_(printable(label)),
       total_(total),
       later_(later),
       unit_(std::move(unit)),
+      note_(std::move(note)),
       mode_(resolved(chosen_mode)),
       start_ns_(now_ns()),
       next_draw_ns_(start_ns_ + (mode_ == ProgressMode::kAuto ? kBarEveryNs : kLineEveryNs)) {}
@@ -89,29 +106,36 @@ void Progress::add(std::uint64_t count) {
   draw(done, static_cast<double>(now - start_ns_) * 1e-9);
 }
 
-void Progress::draw(std::uint64_t done, double seconds) {
-  has_drawn_ = true;
-  const double share = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
-  std::string line = label_ + ' ';
-  if (total_ > 0) {
-    if (mode_ == ProgressMode::kAuto) {
-      const auto filled = static_cast<std::size_t>(share * kBarWidth);
-      line += '[' + std::string(filled, '#') + std::string(kBarWidth - filled, ' ') + "] ";
-    }
-    line += std::to_string(static_cast<int>(share * 100)) + "% ";
-  }
+/// "28% 20/69, 1.4 batches/s, loss 1.21, 0:35 left, run 4:10"
+std::string Progress::words(std::uint64_t done, double seconds) const {
   const auto count = static_cast<double>(done), total = static_cast<double>(total_);
-  const double each = seconds / std::max(count, 1.0);
-  if (total_ > 0) line += short_number(count) + '/';
-  line += in_words(total_ > 0 ? total : count, unit_) + ", " + in_words(count / std::max(seconds, 1e-9), unit_, true) +
-          "/s";
+  const double share = total_ == 0 ? 0 : std::min(1.0, count / total), each = seconds / std::max(count, 1.0);
+  std::string line = total_ == 0 ? in_words(count, unit_)
+                                 : std::to_string(static_cast<int>(share * 100)) + "% " + short_number(count) + '/' +
+                                       (unit_ == "bytes" ? in_words(total, unit_) : short_number(total));
+  line += ", " + in_words(count / std::max(seconds, 1e-9), unit_, true) + "/s";
+  const std::string note = note_ ? printable(note_()) : std::string();
+  if (!note.empty()) line += ", " + note;
   if (share > 0 && share < 1) line += ", " + duration(each * (total - count)) + " left";
   if (share > 0 && later_ > 0)
     line += (share < 1 ? ", run " : ", run left ") + duration(each * (total - count + static_cast<double>(later_)));
-  if (mode_ == ProgressMode::kAuto)
+  return line;
+}
+
+void Progress::draw(std::uint64_t done, double seconds) {
+  has_drawn_ = true;
+  const std::string text = words(done, seconds);
+  if (mode_ != ProgressMode::kAuto) {
+    (void)std::fprintf(stderr, "%s %s\n", label_.c_str(), text.c_str());
+  } else {
+    const std::size_t columns = terminal_columns();
+    const double share = static_cast<double>(done) / static_cast<double>(std::max<std::uint64_t>(total_, 1));
+    std::string line = label_ + ' ';
+    if (total_ > 0) line += bar_of(std::min(share, 1.0), line.size() + text.size(), columns);
+    line += text;
+    if (line.size() >= columns) line.resize(columns - 1);  // a line that wraps is not wiped
     (void)std::fprintf(stderr, "\r%s\033[K", line.c_str());
-  else
-    (void)std::fprintf(stderr, "%s\n", line.c_str());
+  }
   (void)std::fflush(stderr);
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace salient {
@@ -17,13 +18,16 @@ enum class ProgressMode {
 
 void set_progress_mode(ProgressMode mode);
 
-/// One job of `total` units. Draws at most ten times a second, on the thread that happens to call add().
+/// One job of `total` units. Draws at most ten times a second, on the thread that happens to call add(). All is on one
+/// line of the terminal: the bar is shorter, or not there, where the words need the room.
 class Progress {
  public:
   /// @param unit   what is counted, plural: "edges", "rows". "bytes" is printed as MB.
   /// @param total  0 = not known: only the count and the rate are shown.
   /// @param later  units of the jobs like this one that follow it, such as other epochs
-  Progress(std::string label, std::uint64_t total, std::string unit, std::uint64_t later = 0);
+  /// @param note   "loss 1.21", what else is to be said, asked for when it draws; empty: nothing
+  Progress(std::string label, std::uint64_t total, std::string unit, std::uint64_t later = 0,
+           std::function<std::string()> note = {});
   ~Progress();  ///< wipes the bar; plain mode prints a last line if it printed one before
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -33,10 +37,12 @@ class Progress {
 
  private:
   void draw(std::uint64_t done, double seconds);
+  std::string words(std::uint64_t done, double seconds) const;
 
   const std::string label_;
   const std::uint64_t total_, later_;
   const std::string unit_;
+  const std::function<std::string()> note_;
   const ProgressMode mode_;
   const std::int64_t start_ns_;
   std::atomic<std::uint64_t> done_{0};

@@ -8,9 +8,11 @@
 
 #include "core/arena_of.h"
 #include "core/console/log.h"
+#include "core/console/progress.h"
 #include "core/error.h"
 #include "core/files/replace_text_file.h"
 #include "core/host/interrupt.h"
+#include "core/number_text.h"
 #include "core/timer.h"
 #include "sampler/seed_order.h"
 #include "store/link_negatives.h"
@@ -85,7 +87,14 @@ class LinkTrainer {
     const auto size = static_cast<std::size_t>(link_batch_size(options_, links.size()));
     double loss_sum = 0;
     std::uint32_t batch = 0;
-    for (std::size_t begin = 0; begin < order.size(); begin += size, ++batch) {
+    const std::size_t num_batches = (order.size() + size - 1) / size;
+    const auto later = static_cast<std::size_t>(options_.epochs - metrics.epoch) * num_batches;
+    Progress bar("epoch " + std::to_string(metrics.epoch) + "/" + std::to_string(options_.epochs), num_batches,
+                 "batches", later, [&] {
+                   return printed("loss %.3g",
+                                  loss_sum / (2.0 * static_cast<double>(std::min(batch * size, order.size()))));
+                 });
+    for (std::size_t begin = 0; begin < order.size(); begin += size) {
       const auto here = std::span(order).subspan(begin, std::min(size, order.size() - begin));
       const double loss = learner_.step({options_.seed, epoch, batch}, here);
       if (!std::isfinite(loss))
@@ -94,6 +103,8 @@ class LinkTrainer {
              Topic::kLearningRate);
       loss_sum += loss;
       ++progress_.step;
+      ++batch;
+      bar.add(1);
     }
     metrics.batches = batch;
     metrics.seeds = std::ssize(order);

@@ -165,16 +165,6 @@ double per_second(const std::optional<std::int64_t>& count, const std::optional<
   return static_cast<double>(count.value_or(0)) / std::max(seconds.value_or(0), 1e-9);
 }
 
-/// Where the rows of batches came from, and what one batch of a rank got from others.
-std::string rows_text(const EpochMetrics& m) {
-  const double per_row = 100.0 / static_cast<double>(*m.own_rows + *m.copied_rows + *m.remote_rows);
-  const double batches = static_cast<double>(std::max<std::int64_t>(1, m.batches.value_or(1)));
-  return printed(", rows %.1f %% own, %.1f %% copies, %.1f %% remote: %.2f MB a batch, waited %.2f s for them",
-                 per_row * static_cast<double>(*m.own_rows), per_row * static_cast<double>(*m.copied_rows),
-                 per_row * static_cast<double>(*m.remote_rows), static_cast<double>(*m.remote_bytes) * 1e-6 / batches,
-                 m.exchange_seconds.value_or(0));
-}
-
 }  // namespace
 
 MetricsFiles::MetricsFiles(const std::filesystem::path& directory, int first_epoch) : directory_(directory) {
@@ -202,14 +192,33 @@ void MetricsFiles::append(const EpochMetrics& metrics) {
 }
 
 std::string summary_line(const EpochMetrics& m, Metric chosen) {
+  constexpr std::size_t kMostColumns = 79;
   std::string line = printed("epoch %d: loss %.4f", m.epoch, m.loss.value_or(NAN));
   if (m.train_accuracy.has_value()) line += printed(", train accuracy %.4f", *m.train_accuracy);
+  const std::string seconds = printed(", %.2f s", m.epoch_seconds.value_or(0));
+  std::string valid;
+  const auto add = [&](const char* name, Metric metric, double value) {
+    const std::string figure = std::string(valid.empty() ? ", valid " : ", ") + name + " " + figure_text(metric, value);
+    if (metric == chosen || line.size() + valid.size() + figure.size() + seconds.size() <= kMostColumns)
+      valid += figure;
+  };
   m.valid.for_each([&](const char* name, Metric metric, double value) {
-    if (metric == chosen || !is_left_to_files(metric))
-      line += std::string(", valid ") + name + " " + figure_text(metric, value);
+    if (metric == chosen) add(name, metric, value);
   });
-  line += printed(", %.2f s", m.epoch_seconds.value_or(0));
-  return m.remote_rows.has_value() ? line + rows_text(m) : line;
+  m.valid.for_each([&](const char* name, Metric metric, double value) {
+    if (metric != chosen && !is_left_to_files(metric)) add(name, metric, value);
+  });
+  return line + valid + seconds;
+}
+
+std::string rows_line(const EpochMetrics& m) {
+  if (!m.remote_rows) return {};
+  const double per_row = 100.0 / static_cast<double>(*m.own_rows + *m.copied_rows + *m.remote_rows);
+  const double batches = static_cast<double>(std::max<std::int64_t>(1, m.batches.value_or(1)));
+  return printed("epoch %d: %.1f %% own rows, %.1f %% copies, %.1f %% remote, %.2f MB/batch, wait %.1f s", m.epoch,
+                 per_row * static_cast<double>(*m.own_rows), per_row * static_cast<double>(*m.copied_rows),
+                 per_row * static_cast<double>(*m.remote_rows), static_cast<double>(*m.remote_bytes) * 1e-6 / batches,
+                 m.exchange_seconds.value_or(0));
 }
 
 std::string detail_line(const EpochMetrics& m) {
@@ -224,6 +233,7 @@ std::string detail_line(const EpochMetrics& m) {
 }
 
 std::string timing_line(const EpochMetrics& m) {
+  if (m.epoch == 0) return "epoch seconds none: the run had ended, and no epoch was trained";
   const std::string line =
       printed("epoch seconds %.2f (train %.2f, blocked %.2f, transfer %.2f), %.1f M edges/s sampled",
               m.epoch_seconds.value_or(0), m.train_seconds.value_or(0), m.blocked_seconds.value_or(0),

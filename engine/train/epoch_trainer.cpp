@@ -68,7 +68,8 @@ std::unique_ptr<GradientSteps> make_link_steps(const StepParts& parts) {
                               .rule = options.links.rule,
                               .times = run.dataset.links[kTrainLinks].times,
                               .given = {given.destinations, given.pairs, given.num_destinations},
-                              .has_pair_features = options.links.has_pair_features};
+                              .has_pair_features = options.links.has_pair_features,
+                              .relations = run.dataset.links[kTrainLinks].relations};
   if (run.dataset.types.is_typed())
     return std::make_unique<EagerSteps>(parts, make_batches(run.dataset, loading, run.comm), typed_loss(parts, given));
   const auto loss = [&objective = parts.objective, links = options.links, given,  // which the loader borrows
@@ -145,18 +146,26 @@ void EpochTrainer::collect(std::size_t end_step, TrainProgress& progress) {
   progress.step_in_epoch = static_cast<std::int64_t>(end_step);
 }
 
+/// For the bar: the mean of the steps since `first_step`, of this rank's share, which stands for all. May be empty.
+std::string EpochTrainer::loss_so_far(std::size_t first_step, std::size_t end_step) {
+  const Objective::Told told = objective_.glance(first_step, end_step);
+  const double divisor = seeds_.loss_divisor_before(first_step + told.steps) - seeds_.loss_divisor_before(first_step);
+  return divisor > 0 ? printed("loss %.3g", told.loss * run_.comm.size() / divisor) : std::string();
+}
+
 /// @return  steps of the epoch that are done, the earlier ones counted
 std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::function<void()>& save) {
   const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
   const int epoch = progress.epoch + 1;
   const int epochs = options_.optimisation.epochs;
+  std::size_t done = first_step;
   Progress bar("epoch " + std::to_string(epoch) + "/" + std::to_string(epochs), seeds_.num_steps() - first_step,
-               "batches", seeds_.num_steps() * static_cast<std::size_t>(std::max(0, epochs - epoch)));
+               "batches", seeds_.num_steps() * static_cast<std::size_t>(std::max(0, epochs - epoch)),
+               [&] { return loss_so_far(first_step, done); });
   std::vector<double> rates;
   for (std::size_t step = first_step; step < seeds_.num_steps(); ++step) rates.push_back(rate_of(step, progress));
   steps_->start(seeds_.start(epoch, first_step), rates);
   clock_.start_epoch();
-  std::size_t done = first_step;
   while (const std::size_t count = steps_->next(static_cast<std::uint32_t>(progress.global_step))) {
     if (!steps_->has_updates()) update(rates[done - first_step]);
     clock_.step_done(count);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "engine/device/step_clock.h"
 #include "engine/report/metrics.h"
@@ -46,6 +47,7 @@ class EpochTrainer {
   double rate_of(std::size_t step, const TrainProgress& progress) const;
   void update(double rate);
   void collect(std::size_t end_step, TrainProgress& progress);
+  std::string loss_so_far(std::size_t first_step, std::size_t end_step);
   std::size_t train_steps(TrainProgress& progress, const std::function<void()>& save);
 
   const TrainOptions& options_;

@@ -10,7 +10,7 @@ namespace salient {
 EvaluationNegatives::EvaluationNegatives(const Dataset& dataset, std::size_t split, const LinkRule& rule)
     : links_(dataset.links[split]),
       given_(open_negatives(dataset, split)),
-      uniform_(dataset.graph, rule, links_.ends, {}, link_relations_of(dataset, split)) {
+      uniform_(dataset.graph, rule, links_.ends, {}, link_relations_of(dataset, links_.relations)) {
   for (const std::size_t count : {given_.num_destinations, given_.num_sources})
     if (count > 0) groups_.push_back(count);
   if (given_.empty()) groups_.push_back(static_cast<std::size_t>(rule.negatives));

@@ -2,6 +2,7 @@
 #include "engine/train/objective.h"
 
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/nll_loss.h>
@@ -9,6 +10,7 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <cmath>
 #include <span>
@@ -73,7 +75,32 @@ Objective::Objective(const LossSpec& spec, std::size_t steps_per_epoch, at::Devi
   sums_ = at::zeros({static_cast<std::int64_t>(steps_per_epoch), 2}, at::TensorOptions(device).dtype(at::kDouble));
 }
 
-void Objective::start_epoch() { sums_.zero_(); }
+void Objective::start_epoch() {
+  sums_.zero_();
+  asked_.reset();
+  told_ = {};
+}
+
+Objective::Told Objective::glance(std::size_t first, std::size_t end) {
+  const auto read = [&](std::size_t to) {
+    const double* const values = seen_.const_data_ptr<double>();
+    told_ = {.steps = to - first};
+    for (std::size_t s = first; s < to; ++s) told_.loss += values[2 * s];
+  };
+  if (sums_.is_cpu()) {
+    seen_ = sums_;
+    read(end);
+    return told_;
+  }
+  if (asked_ && !asked_->query()) return told_;
+  if (asked_) read(asked_end_);
+  if (!seen_.defined()) seen_ = at::empty(sums_.sizes(), at::TensorOptions().dtype(at::kDouble).pinned_memory(true));
+  seen_.copy_(sums_, /*non_blocking=*/true);
+  asked_.emplace(sums_.device().type());
+  asked_->record(c10::impl::VirtualGuardImpl(sums_.device().type()).getStream(sums_.device()));
+  asked_end_ = end;
+  return told_;
+}
 
 at::Tensor Objective::loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y) {
   const at::Tensor sums = sums_[static_cast<std::int64_t>(step)];

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Event.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,12 +73,27 @@ class Objective {
   /// step without loss_sum().
   double* sums() const { return sums_.mutable_data_ptr<double>(); }
 
+  /// The first steps of an epoch that the device has told of.
+  struct Told {
+    double loss = 0;        ///< of this rank, summed
+    std::size_t steps = 0;  ///< from start_epoch() on: those that were trained; 0 = nothing is known yet
+  };
+  /// For who watches: on a GPU what the call before asked for, as it does not wait, and asks again.
+  /// @param first, end  steps that were trained since start_epoch()
+  Told glance(std::size_t first, std::size_t end);
+
  private:
   double label_smoothing_;
   at::Tensor class_weights_;  // f32 [C], or undefined
   RegressionLoss regression_;
   at::Tensor means_, deviations_;  // f32 [C] of regression
   at::Tensor sums_;                // [steps_per_epoch, 2] f64: loss, correct; the counts are exact
+
+  // Of glance().
+  at::Tensor seen_;                  // sums_ as they were when they were asked for, in pinned memory; on a CPU sums_
+  std::optional<c10::Event> asked_;  // behind the copy
+  std::size_t asked_end_ = 0;
+  Told told_{};
 };
 
 }  // namespace salient

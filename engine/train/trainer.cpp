@@ -53,6 +53,7 @@ struct Trainer::Impl {
       result.epochs.push_back(result.last_epoch);
       on_rank_0(comm, [&] {
         log_info(summary_line(result.last_epoch, evaluation->metric()));
+        if (const std::string rows = rows_line(result.last_epoch); !rows.empty()) log_info(rows);
         log_debug(detail_line(result.last_epoch));
         report.refresh_if_due();
       });

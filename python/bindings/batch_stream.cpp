@@ -28,11 +28,17 @@ std::shared_ptr<const Dataset> with_times(std::shared_ptr<const Dataset> data, s
 
 /// @param type_rows  of a typed data set an empty table for each type: Python has the rows
 LoaderOptions loading_by(const StreamOptions& options, const DeviceGraph* graph, std::span<const RowTable> type_rows) {
+  std::optional<LinkBatches> links;
+  if (options.links)
+    links = LinkBatches{.ends = options.link_ends,
+                        .rule = *options.links,
+                        .times = options.link_times,
+                        .relations = options.link_relations};
   return {
       .rule = options.rule,
       .time = options.time,
       .disjoint = options.disjoint,
-      .links = options.links ? std::optional(LinkBatches{options.link_ends, *options.links}) : std::nullopt,
+      .links = links,
       .entries = options.entries,
       .num_workers = options.num_workers,
       .data = {.features = options.features, .type_rows = type_rows, .cached = options.cached.get(), .graph = graph}};

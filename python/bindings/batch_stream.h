@@ -36,9 +36,11 @@ struct StreamOptions {
   bool disjoint = false;                   ///< as LoaderOptions::disjoint
   EntryParts entries{};                    ///< as LoaderOptions::entries
   std::vector<NodeId> link_ends{};         ///< [n, 2] of the links whose numbers are the order's nodes, as `links` says
-  std::optional<LinkRule> links{};         ///< none: they are nodes
-  int num_workers = 1;                     ///< 0 = the caller's thread
-  int num_ahead = 2;                       ///< batches that wait for the consumer, at least 1
+  std::vector<std::uint16_t> link_relations{};  ///< [n] of a typed graph, likewise
+  std::vector<std::int64_t> link_times{};       ///< [n] of `time`, likewise
+  std::optional<LinkRule> links{};              ///< none: they are nodes
+  int num_workers = 1;                          ///< 0 = the caller's thread
+  int num_ahead = 2;                            ///< batches that wait for the consumer, at least 1
   /// kDevice: x is not written. kCached: rows that `cached` lacks are, and for each node which row it has.
   Residency features = Residency::kHost;
   std::shared_ptr<const NodeSet> cached{};  ///< of kCached, else null

@@ -138,11 +138,30 @@ void bind_arrays(nb::class_<OpenDataset>& type) {
   type.def("train", array_method(&Dataset::train));
   type.def("valid", array_method(&Dataset::valid));
   type.def("test", array_method(&Dataset::test));
+}
+
+/// Of the links of a split.
+void bind_links(nb::class_<OpenDataset>& type) {
+  using Self = nb::pointer_and_handle<OpenDataset>;
   type.def(
       "links",
       [](Self self, std::size_t split) {
         const auto ends = self.p->data->links.at(split).ends;
         return array_of(ends.data(), {ends.size() / 2, 2}, self.h, nb::dtype<std::int32_t>());
+      },
+      nb::arg("split"));
+  type.def(
+      "link_relations",
+      [](Self self, std::size_t split) {
+        const auto relations = self.p->data->links.at(split).relations;
+        return array_of(relations.data(), {relations.size()}, self.h, nb::dtype<std::int16_t>());
+      },
+      nb::arg("split"));
+  type.def(
+      "link_times",
+      [](Self self, std::size_t split) {
+        const auto times = self.p->data->links.at(split).times;
+        return array_of(times.data(), {times.size()}, self.h, nb::dtype<std::int64_t>());
       },
       nb::arg("split"));
 }
@@ -167,6 +186,7 @@ void bind_dataset(nb::module_& module) {
   fact("class_names", [](const Dataset& data) { return data.class_names; });
   fact("has_edge_weights", [](const Dataset& data) { return data.has_edge_weights; });
   fact("has_edge_times", [](const Dataset& data) { return data.has_edge_times; });
+  fact("has_link_times", [](const Dataset& data) { return data.has_link_times; });
   fact("has_node_times", [](const Dataset& data) { return data.has_node_times; });
   fact("has_sparse_features", [](const Dataset& data) { return data.has_sparse_features(); });
   fact("fp8_scale", [](const Dataset& data) { return data.fp8_scale; });
@@ -175,6 +195,7 @@ void bind_dataset(nb::module_& module) {
     return data.graph.num_bytes() + static_cast<std::int64_t>(data.graph.entries.num_bytes());
   });
   bind_arrays(type);
+  bind_links(type);
   bind_types(type);
   bind_type_views(module);
   nb::class_<GraphOnDevice>(module, "DeviceGraph");

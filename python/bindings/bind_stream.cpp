@@ -124,11 +124,13 @@ nb::tuple reference(const OpenDataset& dataset, const SamplingRule& rule, const 
   return nb::make_tuple(mfg.nodes, hops);
 }
 
-/// @param ends  [2 n] source and destination of each link, nodes of the data set
-/// @param rule  with kDegree of a graph with entries
-void set_links(StreamOptions& self, const Ids& ends, LinkRule rule) {
+/// @param ends      [2 n] source and destination of each link, nodes of the data set
+/// @param rule      with kDegree of a graph with entries
+/// @param relation  of all of them, of a typed graph, whose ends are nodes of its types
+void set_links(StreamOptions& self, const Ids& ends, LinkRule rule, std::optional<std::uint16_t> relation) {
   self.link_ends = ids_of(ends);
   self.links = rule;
+  if (relation) self.link_relations.assign(self.link_ends.size() / 2, *relation);
 }
 
 /// The words of an enum.
@@ -203,12 +205,26 @@ std::unique_ptr<PythonStream> make_stream(const OpenDataset& dataset, const Grap
                                         std::move(pinner));
 }
 
+void bind_order(nb::module_& module) {
+  nb::class_<EpochOrder>(module, "EpochOrder")
+      .def(nb::init<>())
+      .def("set_nodes", [](EpochOrder& self, const Ids& nodes) { self.nodes = ids_of(nodes); })
+      .def_rw("batch_size", &EpochOrder::batch_size)
+      .def_rw("shuffle", &EpochOrder::is_shuffled)
+      .def_rw("drop_last", &EpochOrder::drops_last)
+      .def_rw("seed", &EpochOrder::seed)
+      .def_rw("rank", &EpochOrder::rank)
+      .def_rw("num_ranks", &EpochOrder::num_ranks)
+      .def_prop_ro("num_batches", &EpochOrder::num_batches);
+}
+
 }  // namespace
 
 void bind_stream(nb::module_& module) {
   bind_batch(module);
   bind_rule(module);
   bind_link_rule(module);
+  bind_order(module);
   nb::class_<StreamOptions>(module, "StreamOptions")
       .def(nb::init<>())
       .def_rw("rule", &StreamOptions::rule)
@@ -233,7 +249,11 @@ void bind_stream(nb::module_& module) {
           },
           nb::arg("features"), nb::arg("weights"))
       .def_rw("disjoint", &StreamOptions::disjoint)
-      .def("set_links", &set_links, nb::arg("ends"), nb::arg("rule"))
+      .def("set_links", &set_links, nb::arg("ends"), nb::arg("rule"), nb::arg("relation").none())
+      .def("set_link_times",
+           [](StreamOptions& self, const Ids& times) {
+             self.link_times.assign(times.data(), times.data() + times.size());
+           })
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)
       .def("leave_features_on_device", [](StreamOptions& self) { self.features = Residency::kDevice; })
@@ -244,16 +264,6 @@ void bind_stream(nb::module_& module) {
             self.cached = nodes.set;
           },
           nb::arg("nodes"));
-  nb::class_<EpochOrder>(module, "EpochOrder")
-      .def(nb::init<>())
-      .def("set_nodes", [](EpochOrder& self, const Ids& nodes) { self.nodes = ids_of(nodes); })
-      .def_rw("batch_size", &EpochOrder::batch_size)
-      .def_rw("shuffle", &EpochOrder::is_shuffled)
-      .def_rw("drop_last", &EpochOrder::drops_last)
-      .def_rw("seed", &EpochOrder::seed)
-      .def_rw("rank", &EpochOrder::rank)
-      .def_rw("num_ranks", &EpochOrder::num_ranks)
-      .def_prop_ro("num_batches", &EpochOrder::num_batches);
   using Release = nb::call_guard<LockReleased>;
   nb::class_<PythonStream>(module, "BatchStream")
       .def("start", &PythonStream::start, Release(), nb::arg("order"), nb::arg("epoch"), nb::arg("first"))

@@ -13,7 +13,8 @@ from salient_gnn._core import Error, __version__
 from salient_gnn.batch import Batch
 from salient_gnn.dataset import Dataset
 from salient_gnn.layer import Layer
-from salient_gnn.link_loader import LinkBatch, LinkNeighborLoader
+from salient_gnn.link_batch import LinkBatch, TypedLinkBatch
+from salient_gnn.link_loader import LinkNeighborLoader
 from salient_gnn.loader import NeighborLoader
 from salient_gnn.models import load_model, take_layers
 from salient_gnn.programs import Predictions, ProgramError, Run, predict, train
@@ -34,6 +35,7 @@ __all__ = [
     "Run",
     "TypedBatch",
     "TypedDataset",
+    "TypedLinkBatch",
     "__version__",
     "load_model",
     "predict",

@@ -11,7 +11,9 @@ from torch import Tensor
 from salient_gnn.dataset import Dataset, names_in
 from salient_gnn.edge_columns import ATTR, WEIGHT
 from salient_gnn.nodes import MASKS, Store
-from salient_gnn.pyg_store import Drawn, store_of
+from salient_gnn.pyg_store import Drawn, hetero_store_of, store_of
+from salient_gnn.typed_columns import HeteroColumns, TypedStoreColumns
+from salient_gnn.typed_dataset import TypedDataset
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 class Columns(Protocol):
     names: tuple[str, ...]  #: y, train_mask, ..., which batches have of all their nodes
     device: torch.device | str  #: of batches, where the loader is not told
+    is_of_data: bool  #: of PyG's
 
     def take(self, name: str, batch: Batch) -> Any:
         """The rows of a batch's nodes or edges, on its device."""
@@ -38,6 +41,7 @@ class StoreColumns:
     """Those of a data set."""
 
     device = "cpu"
+    is_of_data = False
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -61,6 +65,8 @@ class StoreColumns:
 
 class DataColumns:
     """Those of PyG's Data: all its attributes but edges, and features that the store has."""
+
+    is_of_data = True
 
     def __init__(self, data: Data, dataset: Dataset, drawn: Drawn) -> None:
         self._data = data
@@ -110,15 +116,17 @@ class DataColumns:
         return columns[is_first]
 
 
-def columns_of(data: Any, drawn: Drawn = Drawn()) -> tuple[Dataset, Columns]:
-    """Of a Dataset, a TypedDataset, or of PyG's Data. @param drawn  of Data alone"""
+def columns_of(data: Any, drawn: Drawn = Drawn()) -> tuple[Any, Any]:
+    """Of a Dataset, a TypedDataset, or of PyG's Data or HeteroData. @param drawn  of Data alone"""
+    if isinstance(data, TypedDataset):
+        return data, TypedStoreColumns(data)
     if isinstance(data, Store):
         return data, StoreColumns(data)
-    if hasattr(data, "node_types") or isinstance(data, tuple):
-        raise ValueError(f"data: {type(data).__name__}; of HeteroData Dataset.from_pyg(data, FOLDER) makes a store, "
-                         "which is taken")  # fmt: skip
+    if hasattr(data, "node_types"):
+        typed = hetero_store_of(data)
+        return typed, HeteroColumns(data, typed)
     if not hasattr(data, "is_node_attr"):
-        raise TypeError(f"data: {type(data).__name__} is neither a salient_gnn.Dataset nor PyG's Data")
+        raise TypeError(f"data: {type(data).__name__} is neither a salient_gnn.Dataset nor PyG's Data or HeteroData")
     if getattr(data, "edge_index", None) is None:
         raise ValueError("data: has no edge_index; Data with adj_t alone is not taken")
     dataset = store_of(data, drawn)

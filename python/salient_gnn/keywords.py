@@ -63,8 +63,8 @@ SAME = (  # PyG's and torch's as they are
 KEYWORDS = {
     row.name: row
     for row in (
-        Keyword("data", TAKEN, "a `Dataset`, a `TypedDataset`, or PyG's `Data`, of which a temporary store is made",
-                "dataset"),
+        Keyword("data", TAKEN, "a `Dataset`, a `TypedDataset`, or PyG's `Data` or `HeteroData`, of which a temporary "
+                "store is made", "dataset"),
         Keyword("num_neighbors", TAKEN, "a list, a number for each hop, of a typed graph also a dict of them; `y` is "
                 "then of all nodes", "fanouts"),
         Keyword("input_nodes", TAKEN, "ids, a mask or a name, also `(TYPE, ids)`; `None` = all", "nodes"),
@@ -104,10 +104,13 @@ _told: set[str] = set()
 
 def drawn_by(data: Any, keywords: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
     """Of PyG's Data the attributes that are drawn by, and the keywords with a store's names for them."""
-    if not hasattr(data, "is_node_attr"):
-        return Drawn(), keywords
     names = {"weight_attr": "edge_weight", "time_attr": "edge_time"}
     said = {keyword: keywords[keyword] for keyword in names if keywords.get(keyword) is not None}
+    if said and hasattr(data, "node_types") and hasattr(data, "to_homogeneous"):
+        raise ValueError(f"{next(iter(said))}: HeteroData's graphs, of several types of nodes, are drawn from without "
+                         "weights and times")  # fmt: skip
+    if not hasattr(data, "is_node_attr"):
+        return Drawn(), keywords
     drawn = Drawn(said.get("weight_attr"), said.get("time_attr"))
     return drawn, {**keywords, **{keyword: names[keyword] for keyword in said}}
 

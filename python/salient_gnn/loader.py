@@ -17,14 +17,14 @@ from torch import Tensor
 from salient_gnn import _core, _threads
 from salient_gnn._arrays import integer_of, nodes_of, refuse_first, texts_of
 from salient_gnn.batch import Batch
-from salient_gnn.columns import StoreColumns, columns_of
+from salient_gnn.columns import columns_of
 from salient_gnn.dataset import Dataset
 from salient_gnn.edge_columns import edge_columns_of
 from salient_gnn.keywords import KEYWORDS, drawn_by, own_keywords
 from salient_gnn.nodes import Nodes
 from salient_gnn.pinning import pinning_of
 from salient_gnn.placement import FEATURES, SAMPLERS, Placement
-from salient_gnn.times import time_rule_of
+from salient_gnn.times import TimeRule, time_rule_of
 from salient_gnn.typed_batch import TypedBatch
 from salient_gnn.typed_dataset import EdgeType, TypedDataset
 from salient_gnn.typed_loader import fanouts_by_relation, typed_nodes, warn_of_lone_seeds
@@ -50,8 +50,8 @@ class NeighborLoader:
     PyG's names and order are taken, too: NeighborLoader(data, [15, 10], input_nodes=mask). What becomes of the other
     keywords of PyG and of torch's DataLoader is in salient_gnn.keywords.
 
-    dataset       a Dataset; a TypedDataset, whose batches are of TypedBatch; or PyG's Data, whose edges and features
-                  become a store in the temporary folder, once
+    dataset       a Dataset; a TypedDataset, whose batches are of TypedBatch; or PyG's Data or HeteroData, whose edges
+                  and features become a store in the temporary folder, once
     nodes         rows, own ids that are text, a mask, or "train", "valid" or "val", "test", "all"; None = all by PyG's
                   names alone. Of a typed graph they are of the target type, or (TYPE, nodes), as PyG has it
     fanouts       neighbours sampled per hop, the seeds' own first; -1 = all. Of a typed graph for each relation, all
@@ -162,8 +162,8 @@ class NeighborLoader:
         self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
         self._order.rank, self._order.num_ranks = _position(rank, world_size)
         rule = _rule(self.fanouts, _draw(replace, draw))
-        self._time = time_rule_of(self._core, asked.seeds, rule.draw, own["time_rule"], time_window,
-                                  own["time_strategy"], input_time)  # fmt: skip
+        self._time = self._time_rule(asked.seeds, rule.draw, own["time_rule"], time_window, own["time_strategy"],
+                                     input_time)  # fmt: skip
         placement = Placement(self.dataset, self.device, features, sampler, cache_bytes, self._obstacles())
         with self.dataset._placing:
             options = self._options(rule)
@@ -173,7 +173,7 @@ class NeighborLoader:
             self._stream = self._make_stream(options)
         self._starting = threading.RLock()  # threads that share a loader start it one after the other
         self._current: weakref.ref[_Epoch] | None = None
-        is_of_data = not isinstance(columns, StoreColumns)
+        is_of_data = columns.is_of_data
         y_of = choice_of("y_of", y_of or ("nodes" if is_pygs or is_of_data else "seeds"), ("seeds", "nodes"))
         self._arguments = dict(
             dataset=self.data, nodes=asked.nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
@@ -245,6 +245,9 @@ class NeighborLoader:
     def _probed(self, seeds: Tensor, batch_size: int) -> dict[str, Any]:
         """The seeds that the first batches begin with."""
         return {"seeds": seeds, "batch_size": batch_size}
+
+    def _time_rule(self, seeds: Tensor, draw: str, *words: Any) -> TimeRule | None:
+        return time_rule_of(self._core, seeds, draw, *words)
 
     def _set_items(self, options: _core.StreamOptions) -> None:
         """Of loaders of something else than nodes."""

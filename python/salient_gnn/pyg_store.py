@@ -1,4 +1,4 @@
-# python/salient_gnn/pyg_store.py - the edges and features of PyG's Data as a store in the temporary folder.
+# python/salient_gnn/pyg_store.py - edges and features of PyG's Data and HeteroData as a store in the temporary folder.
 """A store is made once for as long as the tensors are there and unchanged, and removed with them."""
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import tempfile
 import threading
 import warnings
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,12 @@ import torch
 from torch import Tensor
 
 from salient_gnn.dataset import Dataset
+from salient_gnn.typed_store import labelled_type
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData
+
+    from salient_gnn.typed_dataset import TypedDataset
 
 _STORED_TYPES = (torch.float32, torch.float16)  # without a loss; other features stay in Data
 _LARGE_BYTES = 1 << 30  # to be said
@@ -55,25 +59,57 @@ def _attribute(data: Data, keyword: str, name: Any, is_right: Any) -> Tensor:
 
 
 _making = threading.Lock()
-_stores: dict[tuple[int, Drawn], tuple[list[object], Dataset]] = {}  # by the id of edge_index: what was stored, where
+_stores: dict[Any, tuple[list[object], Any]] = {}  # by the id of an edge_index: what was stored, where
 
 
 def store_of(data: Data, drawn: Drawn = Drawn()) -> Dataset:
     """Copies of a Data object, which share their tensors, share the store, where they are drawn from alike."""
     x, values = getattr(data, "x", None), drawn.tensors(data)
-    key = (id(data.edge_index), drawn)
-    is_stored = isinstance(x, Tensor) and x.dim() == 2 and x.shape[1] > 0 and x.dtype in _STORED_TYPES
-    parts = [data.edge_index, *([x] if is_stored and x.layout == torch.strided else [])]
-    known_by = [*parts, *values.values()]
-    wanted: list[object] = [data.num_nodes, *((id(part), _version(part)) for part in known_by)]
+    parts = [data.edge_index, *([x] if _is_stored(x) else [])]
+    options = {"num_nodes": data.num_nodes, "name": "data"}
+
+    def write(folder: pathlib.Path) -> Dataset:
+        return Dataset.from_arrays(folder, *parts, **options, **_values_of_edges(data, drawn, values))
+
+    return _kept((id(data.edge_index), drawn), [*parts, *values.values()], [data.num_nodes], write)
+
+
+def hetero_store_of(data: HeteroData) -> TypedDataset:
+    """Likewise, of HeteroData: its relations as they are, without reverses of the store's own."""
+    if not data.edge_types:
+        raise ValueError("data: has no edge_index of any relation")
+    for relation in data.edge_types:
+        if "edge_index" not in data[relation]:
+            raise ValueError(f"data: {relation} has no edge_index; HeteroData with adj_t alone is not taken")
+    edges = {relation: data[relation]["edge_index"] for relation in data.edge_types}
+    x = {type: data[type]["x"] for type in data.node_types if "x" in data[type] and _is_stored(data[type]["x"])}
+    counts = {type: data[type].num_nodes for type in data.node_types if data[type].num_nodes is not None}
+    target = labelled_type(data)
+
+    def write(folder: pathlib.Path) -> TypedDataset:
+        options = {"target": target, "num_nodes": counts, "reverse": False, "name": "data"}
+        return Dataset.from_typed_arrays(folder, edges, x, **options)
+
+    key = id(edges[data.edge_types[0]]), "hetero"
+    return _kept(key, [*edges.values(), *x.values()], [target, counts, list(edges), list(x)], write)
+
+
+def _is_stored(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.dim() == 2 and x.shape[1] > 0 and x.dtype in _STORED_TYPES and (
+        x.layout == torch.strided)
+
+
+def _kept(key: Any, tensors: list[Tensor], facts: list[object], write: Callable[[pathlib.Path], Any]) -> Any:
+    """What write() makes of tensors and facts, once for as long as these are the same."""
+    wanted = [*facts, *((id(tensor), _version(tensor)) for tensor in tensors)]
     with _making:
         known = _stores.get(key)
         if known is not None and known[0] == wanted:
             return known[1]
-        dataset = _write(parts, data.num_nodes, _values_of_edges(data, drawn, values))
+        dataset = _written(sum(tensor.nbytes for tensor in tensors), write)
         _stores[key] = wanted, dataset
-        for part in known_by:
-            weakref.finalize(part, _stores.pop, key, None).atexit = False
+        for tensor in tensors:
+            weakref.finalize(tensor, _stores.pop, key, None).atexit = False
         return dataset
 
 
@@ -94,15 +130,14 @@ def _values_of_edges(data: Data, drawn: Drawn, values: dict[str, Tensor]) -> dic
     return {**taken, "edge_times": times[data.edge_index[0]], "node_times": times}
 
 
-def _write(parts: list[Tensor], num_nodes: int, values: dict[str, Any]) -> Dataset:
+def _written(num_bytes: int, write: Callable[[pathlib.Path], Any]) -> Any:
     folder = tempfile.mkdtemp(prefix="salient-data-")
-    num_bytes = sum(part.nbytes for part in parts)
     if num_bytes > _LARGE_BYTES:
         warnings.warn(
             f"data: {num_bytes / 1e9:.1f} GB of edges and features are written to {folder}, and removed with them; "
-            "Dataset.from_pyg(data, FOLDER) keeps a store", stacklevel=5)  # fmt: skip
+            "Dataset.from_pyg(data, FOLDER) keeps a store", stacklevel=6)  # fmt: skip
     try:
-        dataset = Dataset.from_arrays(pathlib.Path(folder, "data"), *parts, num_nodes=num_nodes, name="data", **values)
+        dataset = write(pathlib.Path(folder, "data"))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from salient_gnn.batch import Slab, resident_rows
-from salient_gnn.nodes import MASKS
 
 if TYPE_CHECKING:
     from torch_geometric.data import HeteroData
@@ -62,7 +61,10 @@ class TypedBatch(Slab):
     test_mask.
 
     batch["author", "writes", "paper"] has edge_index int64 [2, E], whose rows are places among the nodes of the two
-    types, sorted by hop, num_edges and num_sampled_edges [L].
+    types, sorted by hop, num_edges, num_sampled_edges [L], and e_id int64 [E]: columns of the relation's edge_index,
+    searched for when it is asked for.
+
+    Of PyG's HeteroData types and relations have all their attributes, too, those of nodes and edges cut to the batch's.
 
     batch.x_dict, and so on with every such name, is a dict of those that have it.
     """
@@ -82,7 +84,7 @@ class TypedBatch(Slab):
         if key in self.node_types:
             make = self._of_nodes(self.node_types.index(key), key)
         elif key in self.edge_types:
-            make = self._of_edges(self.edge_types.index(key))
+            make = self._of_edges(self.edge_types.index(key), key)
         else:
             raise KeyError(f"{key!r} is none of {', '.join(map(repr, self.keys()))}")
         return Part(make, self._made.setdefault(key, {}))
@@ -110,10 +112,10 @@ class TypedBatch(Slab):
         data = HeteroData()
         for key, part in self._items():
             for name in part.keys():
-                if name not in ("y", "x_sparse", "num_edges"):
+                if name not in ("x_sparse", "num_edges", "e_id", "y"):
                     data[key][name] = part[name]
-        target = self._facts["dataset"].target_type
-        data[target].y = self._column("y", target)
+            if "y" in self._facts["columns"].names_of(key):
+                data[key].y = self._column("y", key)
         return data
 
     def _items(self) -> list[tuple[str | EdgeType, Part]]:
@@ -136,21 +138,23 @@ class TypedBatch(Slab):
                 make["x_sparse"] = partial(self._sparse_rows, number, name)
         if name == seed_type:
             make["batch_size"] = lambda: self.batch_size
-            make["input_id"] = lambda: self._facts["places"].of(self[seed_type].n_id[: self.batch_size])
-        if name == dataset.target_type:
-            if y_of == "nodes":
-                make["y"] = partial(self._column, "y", name)
-            elif name == seed_type:
+            make["input_id"] = lambda: self._facts["places"].of(self._rows(number)[: self.batch_size])
+        make.update({of: partial(self._column, of, name) for of in self._facts["columns"].names_of(name)})
+        if "y" in make and y_of == "seeds":
+            del make["y"]
+            if name == seed_type:
                 make["y"] = self._labels_of_seeds
-            make.update({mask: partial(self._column, mask, name) for mask in MASKS.values()})
         return make
 
-    def _of_edges(self, number: int) -> dict[str, Callable[[], Any]]:
-        return {
+    def _of_edges(self, number: int, relation: EdgeType) -> dict[str, Callable[[], Any]]:
+        make: dict[str, Callable[[], Any]] = {
             "edge_index": partial(self._edges, number),
             "num_edges": lambda: sum(self._sampled_edges(number)),
             "num_sampled_edges": partial(self._sampled_edges, number),
+            "e_id": partial(self._edge_ids, relation),
         }
+        names = self._facts["columns"].names_of(relation)
+        return make | {name: partial(self._edge_column, name, relation) for name in names}
 
     # Nodes. The numbers of a type's nodes in the batch ascend, so that they are in order of first sight.
 
@@ -166,10 +170,15 @@ class TypedBatch(Slab):
         known = [hops[0].num_dst_of_type[number], *(hop.num_src_of_type[number] for hop in hops)]
         return [known[0], *(after - before for before, after in zip(known, known[1:]))]
 
-    def _column(self, name: str, node_type: str) -> Tensor:
-        nodes = self._facts["dataset"][node_type]
-        rows = nodes.values_on(name, self.device)[self[node_type].n_id]
-        return rows.long() if rows.dtype == torch.int32 else rows
+    def _column(self, name: str, node_type: str) -> Any:
+        rows = self._rows(self.node_types.index(node_type))  # an n_id of HeteroData's own may have the name
+        return self._facts["columns"].take(name, node_type, rows)
+
+    def _labels_of_seeds(self) -> Any:
+        if not self._facts["has_own_y"]:
+            return super()._labels_of_seeds()
+        values = self._column("y", self._facts["seed_type"])
+        return values[: self.batch_size] if isinstance(values, Tensor) else values
 
     def _x(self, number: int, name: str) -> Tensor:
         nodes, dtype = self._facts["dataset"][name], self._facts["dtype"]
@@ -177,7 +186,7 @@ class TypedBatch(Slab):
         if nodes.has_sparse_features:
             rows = self[name].x_sparse.to_dense()
         elif resident is not None:
-            taken = self[name].n_id.to(resident[name].device)
+            taken = self._rows(number).to(resident[name].device)
             rows = resident_rows(resident[name], taken, nodes.fp8_scale).to(self.device)
         else:
             num_nodes, _, x, *_ = self._core.types[number]
@@ -216,6 +225,24 @@ class TypedBatch(Slab):
     def _edges(self, number: int) -> Tensor:
         parts = [self._edges_of_hop(hop, *hop.new_rows[number]) for hop in self._hops]
         return torch.cat(parts, dim=1)
+
+    @cached_property
+    def _found(self) -> dict[EdgeType, Tensor]:
+        return {}
+
+    def _edge_ids(self, relation: EdgeType) -> Tensor:
+        if relation not in self._found:
+            self._found[relation] = self._find_edges(relation)
+        return self._found[relation]
+
+    def _find_edges(self, relation: EdgeType) -> Tensor:
+        src, dst = self.node_types.index(relation[0]), self.node_types.index(relation[2])
+        sources, destinations = self._edges(self.edge_types.index(relation))
+        ends = torch.stack([self._rows(src)[sources], self._rows(dst)[destinations]])
+        return self._facts["columns"].edge_ids(relation, ends)
+
+    def _edge_column(self, name: str, relation: EdgeType) -> Any:
+        return self._facts["columns"].take(name, relation, self._edge_ids(relation))
 
     def _edges_of_hop(self, hop: Any, first: int, last: int, count: int) -> Tensor:
         rows = self._part(hop.relation_rows + first * torch.int32.itemsize, torch.int32, last - first)

@@ -75,8 +75,7 @@ def write_hetero(data: HeteroData, out: StrPath, *, split: int = 0, **options: A
         raise ValueError("data: has no edge_index of any relation")
     x, counts, left_out = {}, {}, []
     of_types = {type: data[type] for type in data.node_types}
-    labelled = [type for type, nodes in of_types.items() if "y" in nodes]
-    target = options.pop("target", None) or (labelled[0] if labelled else None)
+    target = options.pop("target", None) or labelled_type(data)
     for type, nodes in of_types.items():
         if "x" in nodes:
             x[type] = nodes["x"]
@@ -98,6 +97,11 @@ def write_hetero(data: HeteroData, out: StrPath, *, split: int = 0, **options: A
             options.setdefault(part, mask_column(tensor_of(nodes[mask], mask), mask, split))
     y = nodes["y"] if nodes is not None and "y" in nodes else None
     return write_typed(out, edges, x, y, target=target, num_nodes=counts, **options)
+
+
+def labelled_type(data: HeteroData) -> str | None:
+    """The first type with y."""
+    return next((type for type in data.node_types if "y" in data[type]), None)
 
 
 def _relation(relation: Any) -> EdgeType:

@@ -8,23 +8,27 @@ STYLE = """  <style>
       .bar { fill: #56b4e9; } .other { fill: #8f99a3; }
     }
   </style>"""
-LEFT, WIDTH, PITCH = 250, 760, 30
+LEFT, WIDTH, PITCH, NOTE = 250, 760, 30, 36
 
 
-def bar_chart(title, note, bars):
-    """@param bars  [(name, value, text, is_other)], from the top down      @return  the SVG's text"""
-    height, most = 66 + PITCH * len(bars), max(value for _, value, _, _ in bars)
-    size = f'viewBox="0 0 {WIDTH} {height}"'
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">',
-             "  <!-- written by scripts/figures.py -->", STYLE,
-             f'  <rect class="page" width="{WIDTH}" height="{height}" rx="8"/>',
-             f'  <text class="title" x="10" y="20">{title}</text>']
-    for i, (name, value, text, is_other) in enumerate(bars):
-        kind = "other" if is_other else "bar"
-        y, width = 34 + PITCH * i, (WIDTH - LEFT - 130) * value / most
-        lines += [f'  <text x="{LEFT - 10}" y="{y + 15}" text-anchor="end">{name}</text>',
-                  f'  <rect class="{kind}" x="{LEFT}" y="{y}" width="{width:.1f}" height="20" '
-                  'rx="3"/>',
-                  f'  <text x="{LEFT + width + 8:.1f}" y="{y + 15}">{text}</text>']
-    lines += [f'  <text class="note" x="10" y="{height - 10}">{note}</text>', "</svg>"]
-    return "\n".join(lines) + "\n"
+def bar_chart(title, groups):
+    """@param groups  [(note, [(name, value, text, is_other)])], from the top down, all to one scale; the note is below
+    the bars of its group      @return  the SVG's text"""
+    most = max(value for _, bars in groups for _, value, _, _ in bars)
+    lines, y = [], 34
+    for note, bars in groups:
+        for name, value, text, is_other in bars:
+            kind = "other" if is_other else "bar"
+            width = (WIDTH - LEFT - 130) * value / most
+            lines += [f'  <text x="{LEFT - 10}" y="{y + 15}" text-anchor="end">{name}</text>',
+                      f'  <rect class="{kind}" x="{LEFT}" y="{y}" width="{width:.1f}" height="20" rx="3"/>',
+                      f'  <text x="{LEFT + width + 8:.1f}" y="{y + 15}">{text}</text>']
+            y += PITCH
+        lines.append(f'  <text class="note" x="10" y="{y + 14}">{note}</text>')
+        y += NOTE
+    height = y - 8
+    head = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">',
+            "  <!-- written by scripts/figures.py -->", STYLE,
+            f'  <rect class="page" width="{WIDTH}" height="{height}" rx="8"/>',
+            f'  <text class="title" x="10" y="20">{title}</text>']
+    return "\n".join([*head, *lines, "</svg>"]) + "\n"

@@ -3,6 +3,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -35,21 +36,51 @@ def chosen(rows, words):
     return found or sys.exit("no row has all of: " + " ".join(sorted(wanted)))
 
 
-def run(command, environment=None, name=""):
-    """Runs a command; ends the program with its errors where it fails.
+class EpochWatch:
+    """Shows the epochs of a training on standard error, the first, and then at most one in ten seconds, and the minutes
+    that those to come take in all its trials if they take as long."""
 
-    @param name  of a training, whose epochs are shown on standard error, at most one in ten seconds
-    """
-    said, shown = [], time.monotonic()
-    with subprocess.Popen([str(part) for part in command], text=True, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, env={**os.environ, **(environment or {})}) as process:
+    def __init__(self, name, command):
+        def number(option, other):
+            return int(command[command.index(option) + 1]) if option in command[:-1] else other
+
+        self.name = name
+        self.epochs, self.trials = number("--epochs", 0), number("--trials", 1)  # 0: not known
+        self.trial = self.first = self.shown = 0
+        self.start = time.monotonic()
+
+    def see(self, line):
+        if found := re.match(r"trial (\d+) of \d+", line):
+            self.trial = int(found[1]) - 1
+        found = re.match(r"epoch (\d+): .*", line)
+        now = time.monotonic()
+        if not found:
+            return
+        done = self.trial * self.epochs + int(found[1])
+        self.first = self.first or done  # of a run that goes on
+        if self.shown and now < self.shown + 10:
+            return
+        text = f"{self.name}: {found[0]}"
+        if self.epochs:
+            total = self.trials * self.epochs
+            left = (total - done) * (now - self.start) / (done - self.first + 1)
+            text += f"; {done} of {total} epochs, {left / 60:.1f} min left"
+        print(text, file=sys.stderr, flush=True)
+        self.shown = now
+
+
+def run(command, environment=None, name=""):
+    """Runs a command; ends the program with its errors where it fails. @param name  of a training, which is watched"""
+    command = [str(part) for part in command]
+    said, watch = [], EpochWatch(name, command) if name else None
+    with subprocess.Popen(command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          env={**os.environ, **(environment or {})}) as process:
         for line in process.stderr:
             said.append(line)
-            if name and line.startswith("epoch ") and time.monotonic() > shown + 10:
-                print(f"{name}: {line}", end="", file=sys.stderr, flush=True)
-                shown = time.monotonic()
+            if watch:
+                watch.see(line)
     if process.returncode != 0:
-        sys.exit(f"{shlex.join(map(str, command))}\n{''.join(said[-30:]).strip()}")
+        sys.exit(f"{shlex.join(command)}\n{''.join(said[-30:]).strip()}")
 
 
 def prepare(args, dataset, mask=None):

@@ -101,7 +101,8 @@ class Partitioned(programs.ProgramTest):
     def test_a_line_says_where_rows_came_from(self):
         errors = self.train(2, "speaks", "--features", "partitioned", "--epochs", 1).stderr
         self.assertRegex(errors, r"feature rows on rank 0: \d+ of its part, \d+ copies of others; of a batch's rows")
-        self.assertRegex(errors, r"epoch 1: .* rows [0-9.]+ % own, [0-9.]+ % copies, [0-9.]+ % remote: [0-9.]+ MB")
+        self.assertRegex(errors, r"(?m)^epoch 1: [0-9.]+ % own rows, [0-9.]+ % copies, [0-9.]+ % remote, "
+                                 r"[0-9.]+ MB/batch, wait ")
 
     def test_inference_copies_the_rows_that_its_batches_are_expected_to_meet(self):
         self.train(0, "chooser", "--epochs", 1, graph="twin")

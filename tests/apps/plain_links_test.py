@@ -11,6 +11,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import sys
 import unittest
 
@@ -151,6 +152,9 @@ class PlainLinks(programs.ProgramTest):
         for decoder in ("dot", "mlp"):
             run = f"found-{decoder}"
             self.train(run, "--model", "sage", "--decoder", decoder, "--epochs", "4")
+            (command,) = re.findall(r"next: (salient-infer .*)", (self.work / run / "log.txt").read_text())
+            self.run_here(*command.split(), *QUIET, "--out", f"next-{decoder}")
+            self.assertTrue((self.work / f"next-{decoder}/best.csv").exists(), command)
             nodes = [5, 0, 599]
             (self.work / "all.txt").write_text("".join(f"{v} {u}\n" for v in nodes for u in range(NODES)))
             infer = ["salient-infer", "--run", run, *QUIET, "--exact"]

@@ -267,6 +267,8 @@ class SalientTrain(programs.ProgramTest):
         self.assertEqual(shorter.returncode, 0, shorter.stderr)
         self.assertIn("resuming after epoch 4, step 0\nno epoch is left to train: the run is to have 1\n",
                       shorter.stderr)
+        self.assertIn("\nepoch seconds none: the run had ended, and no epoch was trained\nrun directory ",
+                      shorter.stdout)
 
     def test_a_run_that_ended_before_its_first_checkpoint_begins_anew(self):
         self.train("begun", "--epochs", 2)

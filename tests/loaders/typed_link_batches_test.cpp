@@ -78,15 +78,18 @@ TEST(TypedLinkBatches, AreTheReferencesForAnyWorkersAndRanks) {
   write_typed_store(shop(), {.out = scratch / "store", .num_threads = 1});
   const Dataset dataset = open_store(scratch / "store", 1, FeatureFile::kNeeded, GraphKind::kAny).dataset;
   const std::span<const NodeId> ends = dataset.links[kTrainLinks].ends;
+  const std::span<const std::uint16_t> relations = dataset.links[kTrainLinks].relations;
   std::vector<NodeId> order(ends.size() / 2);
   std::iota(order.begin(), order.end(), NodeId{0});
   std::ranges::shuffle(order, std::mt19937(1));
   const LinkRule rule{.negatives = 2, .corrupt = CorruptedEnd::kBoth};
-  LinkSeeds made(LinkNegatives(dataset.graph, rule, ends, {}, link_relations_of(dataset, kTrainLinks)));
+  LinkSeeds made(LinkNegatives(dataset.graph, rule, ends, {}, link_relations_of(dataset, relations)));
   for (const std::size_t num_ranks : {1u, 2u})
     for (const int num_workers : {0, 3}) {
       const std::vector<BatchRequest> asked = requests(order, num_ranks - 1, num_ranks);
-      BatchLoader loader(dataset, {.rule = {kFanouts}, .links = LinkBatches{ends, rule}, .num_workers = num_workers});
+      BatchLoader loader(dataset, {.rule = {kFanouts},
+                                   .links = LinkBatches{.ends = ends, .rule = rule, .relations = relations},
+                                   .num_workers = num_workers});
       loader.start(asked);
       std::size_t count = 0;
       while (const Batch* batch = loader.next()) {
@@ -112,6 +115,25 @@ TEST(TypedLinkBatches, AreTheReferencesForAnyWorkersAndRanks) {
       }
       EXPECT_EQ(count, 6u);
     }
+}
+
+TEST(TypedLinkBatches, RelationsAndTheirReversesAreEachOthersWhicheverWayTheyAreKnown) {
+  Dataset dataset;
+  dataset.types = shop().schema;
+  const std::vector<std::uint16_t> none;
+  const auto reverses = [&] {
+    std::vector<int> slots;
+    for (const LinkedRelation& of : link_relations_of(dataset, none).all)
+      slots.push_back(of.reverse_slot ? static_cast<int>(*of.reverse_slot) : -1);
+    return slots;
+  };
+  const auto slot = [&](std::size_t r) { return static_cast<int>(dataset.types.relations[r].slot); };
+  const std::vector<int> expected{slot(2), slot(3), slot(0), slot(1)};
+  EXPECT_EQ(reverses(), expected);
+  for (Relation& relation : dataset.types.relations) relation.reverse_of.reset();
+  EXPECT_EQ(reverses(), expected) << "by their names";
+  dataset.types.relations[3].name = "bought_by";
+  EXPECT_EQ(reverses(), (std::vector<int>{slot(2), -1, slot(0), -1})) << "of names that say nothing";
 }
 
 }  // namespace

@@ -168,9 +168,8 @@ def test_every_keyword_of_pygs_loader_is_known(pyg_data, links):
     from torch_geometric.loader import LinkNeighborLoader
 
     own = set(inspect.signature(salient_gnn.LinkNeighborLoader.__init__).parameters)
-    refused = {"edge_label_time"}
     words = set(inspect.signature(LinkNeighborLoader.__init__).parameters) - {"self", "kwargs"}
-    assert words <= own | refused | set(KEYWORDS) | set(SAME)
+    assert words <= own | set(KEYWORDS) | set(SAME)
     by_name = salient_gnn.LinkNeighborLoader(data=pyg_data, num_neighbors=[3, 2], edge_label_index=links, batch_size=9,
                                              neg_sampling="binary", subgraph_type="directional", disjoint=False,
                                              workers=1, drop_last=True, shuffle=True, replace=True)  # fmt: skip
@@ -209,6 +208,57 @@ def test_a_model_learns_links(pyg_data):
     assert sum(losses[-5:]) < 0.9 * sum(losses[:5])
 
 
+@pytest.fixture(scope="module")
+def timed(dataset, tmp_path_factory):
+    """Its edges, as (source, destination) and time."""
+    from torch_geometric.data import Data
+
+    edges = dataset.edge_index.long()
+    times = torch.randint(1000, (edges.shape[1],), generator=torch.Generator().manual_seed(4))
+    data = Data(x=dataset.x.float(), edge_index=edges, time=times, num_nodes=dataset.num_nodes)
+    out = tmp_path_factory.mktemp("timed") / "store"
+    return data, salient_gnn.Dataset.from_arrays(out, edges, data.x, edge_times=times)
+
+
+@pytest.mark.parametrize("is_store", [False, True])
+def test_links_with_times_see_what_was_before_them(timed, is_store):
+    data, store = timed
+    links, when = data.edge_index[:, ::9], data.time[::9]
+    graph, how = (store, {}) if is_store else (data, {"time_attr": "time"})
+    loader = loader_of(graph, links, edge_label_time=when, **how)
+    known = {}
+    for a, b, time in zip(*data.edge_index.tolist(), data.time.tolist()):
+        known.setdefault((a, b), []).append(time)
+    count = 0
+    for batch in (next(iter(loader)), next(iter(pickle.loads(pickle.dumps(loader))))):
+        num_links, times = batch.num_links, when[batch.input_id]
+        assert batch.edge_label_time.tolist() == [*times.tolist(), *times.repeat_interleave(2).tolist()]
+        seen_at = torch.full((batch.num_nodes,), -1)
+        for end in batch.edge_label_index:
+            seen_at[end] = batch.edge_label_time
+        assert (seen_at[: batch.batch_size] >= 0).all()
+        for layer in reversed(batch.layers):  # neighbours are seen at the time of the seed
+            sources, destinations = layer.edge_index
+            seen_at[sources] = torch.where(seen_at[sources] < 0, seen_at[destinations], seen_at[sources])
+        sources, destinations = batch.edge_index
+        pairs = zip(batch.n_id[sources].tolist(), batch.n_id[destinations].tolist(), seen_at[destinations].tolist())
+        for a, b, before in pairs:
+            assert min(known[a, b]) < before
+            count += 1
+        ends = batch.n_id[batch.edge_label_index[:, :num_links]]
+        assert torch.equal(ends, links[:, batch.input_id])
+    assert count > 0
+    if not is_store:
+        (triplets, *_) = loader_of(graph, links, edge_label_time=when, neg_sampling_ratio=None,
+                                   neg_sampling="triplet", **how)  # fmt: skip
+        assert triplets.seed_time.equal(when[triplets.input_id]) and "seed_time" in triplets
+        assert "edge_label_time" not in triplets
+    for options, word in (({"time_rule": "le"}, "'le' has the link itself"), ({"strict": True}, "later than a link"),
+                          ({"edge_label_time": when[:5]}, "edge_label_time: has shape")):  # fmt: skip
+        with pytest.raises(ValueError, match=word):
+            loader_of(store, links, **{"edge_label_time": when, **options})
+
+
 def test_pickles_and_goes_on(dataset, links):
     loader = loader_of(dataset, links, shuffle=True)
     list(loader)
@@ -229,6 +279,7 @@ def test_refuses_what_makes_no_pairs(dataset, links):
         ({"sampler": "device"}, "sampler"),
         ({"input_nodes": [1]}, "input_nodes"),
         ({"edge_label_time": torch.ones(3)}, "edge_label_time"),
+        ({"time_rule": "lt"}, "time_rule, or time_attr: the links have no times"),
         ({"subgraph_type": "induced"}, "subgraph_type"),
     ):
         with pytest.raises(ValueError, match=word):

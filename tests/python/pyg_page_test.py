@@ -41,18 +41,21 @@ def test_pygs_loop_learns_with_one_import_changed(trained):
     assert trained["accuracy"](trained["val_loader"]) > 5 * CHANCE
 
 
-def test_hetero_data_is_stored_and_trained_on(trained, tmp_path):
+def test_hetero_data_is_trained_on_and_its_links_are_loaded(trained):
     data = pyg.data.HeteroData()
     data["paper"].x, data["paper"].y = torch.randn(30, 8), torch.randint(0, 4, (30,))
     data["paper"].train_mask = torch.arange(30) < 20
     data["author"].x = torch.randn(10, 3)
     data["author", "writes", "paper"].edge_index = torch.stack([torch.arange(30) % 10, torch.arange(30)])
-    names = run("to_hetero", {**trained, "hetero_data": data, "FOLDER": tmp_path})
+    data = pyg.transforms.ToUndirected()(data)
+    names = run("to_hetero", {**trained, "hetero_data": data})
     assert names["out"].shape == (20, int(data["paper"].y.max()) + 1) and names["loss"].isfinite()
+    names = run("paper_links = ", {"hetero_data": data, "LinkNeighborLoader": salient_gnn.LinkNeighborLoader})
+    assert names["labels"].tolist() == [1] * 30 + [0] * 30 and names["source"].shape == (60,)
 
 
 def test_the_page_has_a_block_for_each_test():
-    assert len(BLOCKS) == 8
+    assert len(BLOCKS) == 9
 
 
 def test_links_are_scored_by_their_own_loader(trained):

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -64,7 +65,7 @@ TEST(Progress, TheBarCountsWhatAllThreadsDidAndIsWipedAtTheEnd) {
     std::this_thread::sleep_for(std::chrono::milliseconds(110));  // drawn at most every 100 ms
     progress.add(1);
   });
-  EXPECT_NE(shown.find("reading [############            ] 50% 2.0 M/4.0 M rows, "), std::string::npos) << shown;
+  EXPECT_NE(shown.find("reading [############            ] 50% 2.0 M/4.0 M, "), std::string::npos) << shown;
   EXPECT_NE(shown.find(" left"), std::string::npos) << shown;
   EXPECT_TRUE(shown.ends_with("\r\033[K")) << shown;
 }
@@ -76,8 +77,31 @@ TEST(Progress, TheBarOfAnEpochSaysWhenTheRunEnds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(110));
     progress.add(1);
   });
-  EXPECT_NE(shown.find("epoch 1/5 [######                  ] 28% 20/69 batches, "), std::string::npos) << shown;
+  EXPECT_NE(shown.find("epoch 1/5 [######                  ] 28% 20/69, "), std::string::npos) << shown;
   EXPECT_NE(shown.find(" left, run 0:01"), std::string::npos) << shown;  // 325 batches at 182/s are 1.8 s
+}
+
+TEST(Progress, ABarFitsTheTerminalAndSaysItsNote) {
+  const auto line_at = [](unsigned short columns) {
+    std::string shown = shown_on_terminal([&] {
+      const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+      (void)ioctl(STDERR_FILENO, TIOCSWINSZ, &size);
+      Progress progress("epoch 1/50", 69, "batches", 49 * 69, [] { return std::string("loss 1.21"); });
+      progress.add(19);
+      std::this_thread::sleep_for(std::chrono::milliseconds(110));
+      progress.add(1);
+    });
+    shown = shown.substr(shown.find('\r') + 1);
+    return shown.substr(0, shown.find("\033[K"));
+  };
+  EXPECT_NE(line_at(120).find("[######                  ] 28% 20/69, "), std::string::npos) << line_at(120);
+  for (const unsigned short columns : {100, 80, 60, 40, 20}) {
+    const std::string line = line_at(columns);
+    EXPECT_LT(line.size(), columns) << line;
+    EXPECT_EQ(line.find('[') != std::string::npos, columns >= 80) << line;
+    EXPECT_TRUE(line.starts_with("epoch 1/50 ")) << line;
+    EXPECT_EQ(line.find(" batches/s, loss 1.21, 0:00 left, run 0:") != std::string::npos, columns >= 80) << line;
+  }
 }
 
 TEST(Progress, OffPrintsNothingHoweverLong) {

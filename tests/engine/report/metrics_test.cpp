@@ -103,8 +103,28 @@ TEST(Metrics, RowsOfAnotherShapeAreLeftOut) {
   EXPECT_EQ(test::read_bytes(scratch / "metrics.jsonl"), "");
 }
 
+TEST(Metrics, ALineOfAnEpochFits80ColumnsAndHasTheChosenFigureFirst) {
+  EpochMetrics metrics{.epoch = 17, .loss = 0.5, .train_accuracy = 0.25, .epoch_seconds = 12.345};
+  EXPECT_EQ(summary_line(metrics), "epoch 17: loss 0.5000, train accuracy 0.2500, 12.35 s");
+  for (const auto& [metric, name] : names_of(Metric{})) metrics.valid[metric] = 0.75;
+  EXPECT_EQ(summary_line(metrics), "epoch 17: loss 0.5000, train accuracy 0.2500, valid accuracy 0.7500, 12.35 s");
+  EXPECT_EQ(summary_line(metrics, Metric::kHitsAt20),
+            "epoch 17: loss 0.5000, train accuracy 0.2500, valid hits_at_20 0.7500, 12.35 s");
+  metrics.train_accuracy.reset();
+  EXPECT_EQ(summary_line(metrics, Metric::kMrr),
+            "epoch 17: loss 0.5000, valid mrr 0.7500, accuracy 0.7500, f1 0.7500, 12.35 s");
+  EXPECT_EQ(rows_line(metrics), "");
+  metrics.own_rows = 900, metrics.copied_rows = 60, metrics.remote_rows = 40;
+  metrics.remote_bytes = 4'500'000, metrics.batches = 10, metrics.exchange_seconds = 1.25;
+  EXPECT_EQ(rows_line(metrics), "epoch 17: 90.0 % own rows, 6.0 % copies, 4.0 % remote, 0.45 MB/batch, wait 1.2 s");
+  for (const Metric metric : {Metric::kAccuracy, Metric::kMrr, Metric::kRmse})
+    EXPECT_LT(summary_line(metrics, metric).size(), 80u);
+}
+
 TEST(Metrics, TheTimingLineIsStable) {
-  EpochMetrics metrics{.epoch_seconds = 1.93,
+  EXPECT_EQ(timing_line({}), "epoch seconds none: the run had ended, and no epoch was trained");
+  EpochMetrics metrics{.epoch = 1,
+                       .epoch_seconds = 1.93,
                        .train_seconds = 1.71,
                        .blocked_seconds = 0.18,
                        .transfer_seconds = 0.04,

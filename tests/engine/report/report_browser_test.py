@@ -25,6 +25,7 @@ PICTURES = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
 SMALL = ["--device", "cpu", "--hidden", "8", "--fanout", "4,3", "--eval-fanout", "4,4", "--batch-size", "100",
          "--eval-batch-size", "500", "--lr", "0.01", "--workers", "1", "--threads", "1", "--progress", "none"]
 EVIL = "</script><b id=evil>&"
+LOOKS = (("light", "light", 1280), ("dark", "dark", 1280), ("phone", "light", 390), ("dark phone", "dark", 390))
 EVERY_RUN = ["Placement", "Configuration", "Files"]
 WITH_EPOCHS = ["Curves", "Where the time goes", "Sampled neighbourhoods", "Figures"]
 CLASSES = "Scores to which all classes count alike"
@@ -153,13 +154,13 @@ class ReportInABrowser(unittest.TestCase):
     def inspect_page(self, file, name, charts, headings):
         """Checks what holds for every page, in both schemes and on a phone. @return what the light page shows"""
         shown = {}
-        for look, scheme, width in (("light", "light", 1100), ("dark", "dark", 1100), ("phone", "light", 390)):
+        for look, scheme, width in LOOKS:
             with self.subTest(name, look=look):
                 page = self.browser.open(file, scheme, width)
                 found = shown[look] = page.evaluate(INSPECT)
                 self.assertEqual(page.problems(), [])
                 if PICTURES:
-                    page.screenshot(PICTURES / f"{name}-{look}.png")
+                    page.screenshot(PICTURES / f"{name}-{look.replace(' ', '-')}.png")
                 self.assertEqual([c["title"].split(",")[0] for c in found["charts"]], charts)
                 for chart in found["charts"]:
                     self.check_chart(chart)
@@ -362,7 +363,7 @@ class ReportInABrowser(unittest.TestCase):
         other = change("other", 0.1, 2, dataset={"name": "other"}, status="interrupted")
         page = self.work / "unlike.html"
         self.assertEqual(run("salient-report", many[0], other, other, "--out", page).returncode, 0)
-        opened = self.browser.open(page, "light", 1100)
+        opened = self.browser.open(page, "light", 1280)
         found = opened.evaluate(INSPECT)
         self.assertEqual(opened.problems(), [])
         opened.close()
@@ -385,7 +386,7 @@ class ReportInABrowser(unittest.TestCase):
             (directory / "metrics.jsonl").write_text(text)
         page = self.work / "long.html"
         self.assertEqual(run("salient-report", *runs, "--out", page).returncode, 0)
-        opened = self.browser.open(page, "light", 1100)
+        opened = self.browser.open(page, "light", 1280)
         self.assertEqual(opened.problems(), [])
         headings = opened.evaluate("[...document.querySelectorAll('h2')].map((h) => h.textContent)")
         opened.close()

@@ -75,6 +75,17 @@ TEST(Objective, OfValuesEqualsTorchsLossesOfTheKnownOnes) {
   }
 }
 
+TEST(Objective, AGlanceHasTheStepsSinceTheEpochBegan) {
+  Objective objective({}, 4, at::kCPU);
+  EXPECT_EQ(objective.glance(1, 1).steps, 0u);
+  (void)objective.record(1, at::tensor(3.0));
+  (void)objective.record(2, at::tensor(0.5));
+  EXPECT_EQ(objective.glance(1, 3).steps, 2u);
+  EXPECT_EQ(objective.glance(1, 3).loss, 3.5);
+  objective.start_epoch();
+  EXPECT_EQ(objective.glance(0, 1).loss, 0);
+}
+
 TEST(Objective, UnlabelledRowsAddNothing) {
   const at::Tensor logits = at::randn({10, 3}), labels = at::randint(0, 3, {10}, at::kLong);
   const at::Tensor some = labels.clone();
