@@ -30,7 +30,8 @@ StepQuestion question_of(const PredictedWith& with, const LoaderOptions& loading
 /// Features and graph, or a part of it, in GPU memory if they fit there beside resident batches, else on the host.
 ResidentData data_for_resident(const RankPlace& place, const Dataset& dataset, const ResidentSpec& spec) {
   const RunNeeds needs{
-      .others = {libraries_line(/*on_gpu=*/true), {"resident batches", 0, resident_predictions_bytes(spec, dataset)}}};
+      .others = {libraries_line(/*on_gpu=*/true), {"resident batches", 0, resident_predictions_bytes(spec, dataset)}},
+      .resident_edges = model_of(spec, dataset).edge_dim > 0};
   const DataPlan plan = plan_residency({}, dataset, needs, free_memory(place.device, /*ranks_on_host=*/1));
   if (plan.residency.features != kAllOnDevice.features || plan.residency.graph != kAllOnDevice.graph) return {};
   log_info(summary_of(plan, dataset));

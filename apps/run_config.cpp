@@ -17,6 +17,7 @@
 #include "core/files/replace_text_file.h"
 #include "engine/comm/agreement.h"
 #include "engine/report/run_directory.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/class_weights.h"
 #include "store/dataset_name.h"
 
@@ -25,13 +26,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Whether the run's model was made without features of edges, by its checkpoints: sage did not read them once, and
+/// other data than it was trained on may have some. Of a run without checkpoints it is not known.
+bool is_without_edges(const fs::path& run) {
+  try {
+    return read_origin(run / "checkpoints", "latest").edge_features == 0;
+  } catch (const Error&) {
+    return false;  // whoever needs a checkpoint says what is wrong with it
+  }
+}
+
+/// The configuration of a run of sage with another value of an option, whether it has a line of it or not.
+std::string with_line(const std::string& text, const std::string& option, const std::string& value) {
+  const std::string wanted = option + " = \"" + value + "\"\n";
+  std::istringstream lines(text);
+  std::string changed, line;
+  bool is_sage = true, has_line = false;  // without a line the default
+  while (std::getline(lines, line)) {
+    if (line.starts_with("model = ")) is_sage = line.starts_with("model = \"" + name_of(ModelKind::kSage) + "\"");
+    const bool is_it = line.starts_with(option + " = ");
+    has_line |= is_it;
+    changed += is_it ? wanted : line + "\n";
+  }
+  if (!has_line) changed += wanted;
+  return is_sage ? changed : text;
+}
+
 std::string read_config(const fs::path& run, Topic topic) {
   std::error_code error;
   if (!is_there(run) || !fs::is_directory(run, error))
     fail(ErrorKind::kNoInput, run.string() + ": no such run directory", topic);
   if (!is_there(run / "config.toml"))
     fail(ErrorKind::kNoInput, run.string() + ": holds no config.toml, so no run was made there", topic);
-  return read_text_file(run / "config.toml");
+  const std::string text = read_text_file(run / "config.toml");
+  return is_without_edges(run) ? with_line(text, "edge-features", name_of(EdgeFeatures::kNone)) : text;
 }
 
 /// Empty in files of runs from before it was there.

@@ -93,9 +93,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("gin-sum", self.gin_sum,
         "of gin and gine: kept neighbours count all / kept times, so that fanouts may change, or once each");
   field("edge-features", self.edge_features,
-        "auto: gat, gatv2, transformer and gine read those of a data set that has some; none: no model does");
+        "auto: sage, gat, gatv2, transformer and gine read those of a data set that has some; none: no model does");
   field("time-encoding", self.time_encoding,
-        "of gat, gatv2, transformer and gine: columns cos(w ln(1 + dt) + b), dt how long before its seed an edge was, "
+        "of sage, gat, gatv2, transformer and gine: columns cos(w ln(1 + dt) + b), dt how long before its seed an edge "
+        "was, "
         "beside the features of edges; of runs with --time-rule; 0 = none");
   field("aggregate", self.aggregate,
         "weighted: a neighbour counts by the weight of its edge, in the means of sage, sage-ri and gcn, and in "

@@ -73,7 +73,7 @@ void note_edge_features(const Dataset& dataset, const ModelOptions& model) {
            (reads ? ", which " + name_of(model.kind) + " reads"
                   : ", which are not read" + std::string(can_read_edge_features(model.kind)
                                                              ? ""
-                                                             : "; gat, gatv2, transformer and gine read them")));
+                                                             : "; sage, gat, gatv2, transformer and gine read them")));
 }
 
 void warn_of_data(const Dataset& dataset) {

@@ -1,6 +1,7 @@
 // benchmarks/layer_bytes.h - bytes that kernels of a resident step read and write beside its products, by layer.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,6 +10,17 @@
 namespace salient {
 
 inline double padded_columns(std::int64_t columns) { return static_cast<double>((columns + 7) / 8 * 8); }
+
+constexpr double kSector = 32;  ///< bytes of memory: the least that a random read takes
+
+/// Of the means of features of edges: entries and the rows that these have, and columns that are written. Places take 8
+/// bytes each.
+struct EdgeRowReads {
+  double entries, row_bytes;
+};
+inline double edge_mean_bytes(const EdgeRowReads& read, double written) {
+  return read.row_bytes == 0 ? 0 : read.entries * (8 + std::max(kSector, read.row_bytes)) + written;
+}
 
 /// Bytes that kernels between the layers read and write. A batch norm reads z twice and writes a result; backward it
 /// reads z and the gradient twice and writes dz. One behind a map of features may be computed from moments of those:

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "benchmarks/gpu_ceilings.h"
 #include "benchmarks/layer_bytes.h"
 #include "core/number_text.h"
+#include "engine/plan/graph_types_of.h"
 #include "engine/train/run_model.h"
 #include "models/describe/costs.h"
 #include "models/describe/resident_limits.h"
@@ -22,12 +24,13 @@ namespace {
 
 StepPart part_of(const StepKernel& kernel) { return {kernel.name, kernel.launches, kernel.seconds}; }
 
-constexpr double kSector = 32;  // bytes of memory: the least that a random read takes
+bool is_of(const StepKernel& kernel, const std::vector<std::string>& names) {
+  return std::ranges::any_of(names,
+                             [&](const std::string& name) { return kernel.name.find(name) != kernel.name.npos; });
+}
 
 LayerList list_of(const TrainOptions& options, const Dataset& dataset, const EpochMetrics& epoch) {
-  ModelOptions model = options.model;
-  model.in_dim = dataset.feature_dim;
-  model.num_classes = dataset.num_classes;
+  ModelOptions model = fitted_to(options.model, dataset);
   model.num_layers = static_cast<int>(epoch.hop_edges->size());
   return describe(model);
 }
@@ -43,10 +46,11 @@ class Step {
   Step(const TrainOptions& options, const Dataset& dataset, const EpochMetrics& epoch, std::vector<StepKernel> kernels)
       : options_(options),
         kernels_(std::move(kernels)),
-        is_plain_sage_(is_plain_sage(options.model)),
+        is_plain_sage_(is_plain_sage(fitted_to(options.model, dataset))),
         is_first_fused_(ran("fused_forward")),
         size_(numerics_of(options).precision == Precision::kBf16 ? 2 : 4),
         row_bytes_(static_cast<double>(dataset.features.row_bytes)),
+        edge_row_bytes_(static_cast<double>(dataset.edge_features.row_bytes)),
         in_(dataset.feature_dim),
         classes_(dataset.num_classes),
         list_(list_of(options, dataset, epoch)) {
@@ -73,10 +77,6 @@ class Step {
   }
 
  private:
-  static bool is_of(const StepKernel& kernel, const std::vector<std::string>& names) {
-    return std::ranges::any_of(names,
-                               [&](const std::string& name) { return kernel.name.find(name) != kernel.name.npos; });
-  }
   bool ran(const std::string& name) const {
     return std::ranges::any_of(kernels_, [&](const StepKernel& kernel) { return is_of(kernel, {name}); });
   }
@@ -190,6 +190,9 @@ class Step {
     const BetweenLayers between = between_layers(options_.model.kind, list_, ran("row_moments"), [&](auto layer) {
       return activations(rows_of(static_cast<int>(layer)), width());
     });
+    const double rows = std::accumulate(rows_.begin(), rows_.end() - 1, 0.0);
+    add("means of features of edges", {"edge_means"},
+        edge_mean_bytes({rows_.back() - seeds(), edge_row_bytes_}, activations(rows, padded_columns(list_.edge_dim))));
     if (sums) {
       sums->gradient = between.added_gradients;
       for (const RowProduct& product : products_of(list_, ProductOrder::kSumsFirst))  // operands that are made of rows
@@ -245,7 +248,7 @@ class Step {
   const TrainOptions& options_;
   std::vector<StepKernel> kernels_;  // of no part yet
   const bool is_plain_sage_, is_first_fused_;
-  const double size_, row_bytes_;
+  const double size_, row_bytes_, edge_row_bytes_;
   const int in_, classes_;
   const LayerList list_;
   std::vector<double> rows_;  // of the tree's levels, the seeds first; the last are those that are read from the table

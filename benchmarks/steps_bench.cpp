@@ -21,6 +21,7 @@
 #include "engine/device/fit_to_machine.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_plan.h"
+#include "store/synthetic_edges.h"
 
 namespace salient {
 namespace {
@@ -29,6 +30,8 @@ struct StepsOptions {
   std::string models = "sage,gcn,sage-ri,gin,gat,gatv2";
   std::string graph = "synthetic:products";
   int rounds = 2;
+  std::string ways = "all";
+  int edge_dim = 0;
   bool kernels = false;
   std::string json{};
 };
@@ -40,6 +43,11 @@ void visit_fields(Self& self, Visit&& field) {
         "which models, of sage,gcn,sage-ri,gin,gat,gatv2,transformer; of a typed graph rgcn,rsage,rgat,hgt");
   field("graph", self.graph, "a data set, or synthetic:NAME[:SCALE]; mag and igbh are typed");
   field("rounds", self.rounds, "trainings of each row, in turns");
+  field("ways", self.ways,
+        "which rows, of eager and resident in fp32, tf32 and bf16: 'resident bf16,eager fp32', or all");
+  field("edge-dim", self.edge_dim,
+        "generated features of edges, so many columns: models that read them are trained with them and without, in "
+        "turns; 0 = the data set's own");
   field("kernels", self.kernels,
         "list the kernels of a step; of a resident one its parts and their share of a ceiling");
   field("json", self.json, "also write the result to this file");
@@ -50,6 +58,9 @@ struct Way {
   const char* name;
   StepKind step;
   Precision precision;
+  bool is_without_edges = false;  ///< whose features it does not read, where other ways do
+
+  std::string text() const { return std::string(name) + (is_without_edges ? ", no features of edges" : ""); }
 };
 
 constexpr std::array kWays{Way{"eager fp32", StepKind::kEager, Precision::kFp32},
@@ -58,6 +69,27 @@ constexpr std::array kWays{Way{"eager fp32", StepKind::kEager, Precision::kFp32}
                            Way{"resident fp32", StepKind::kResident, Precision::kFp32},
                            Way{"resident tf32", StepKind::kResident, Precision::kTf32},
                            Way{"resident bf16", StepKind::kResident, Precision::kBf16}};
+
+/// Those that are asked for; each a second time without features of edges, where the model reads them.
+std::vector<Way> ways_of(const StepsOptions& own, const ModelOptions& model) {
+  const std::vector<std::string> wanted = items_of(own.ways);
+  std::vector<Way> ways;
+  for (Way way : kWays) {
+    if (own.ways != "all" && std::ranges::find(wanted, way.name) == wanted.end()) continue;
+    ways.push_back(way);
+    way.is_without_edges = true;
+    if (own.edge_dim > 0 && can_read_edge_features(model.kind)) ways.push_back(way);
+  }
+  return ways;
+}
+
+/// The options of a training that takes this way.
+TrainOptions options_of(TrainOptions options, const Way& way) {
+  options.step = way.step;
+  options.precision = way.precision;
+  if (way.is_without_edges) options.model.edge_features = EdgeFeatures::kNone;
+  return options;
+}
 
 /// What all trainings of this process share.
 struct Setting {
@@ -102,36 +134,37 @@ bool has_products_of(Precision precision, const ComputeDevice& device) {
 std::vector<Row> measure(const TrainOptions& options, const Setting& setting, const StepsOptions& own) {
   const DataResidency residency = residency_of(setting.data.view());
   std::vector<Row> rows;
-  for (const Way& way : kWays) {
+  for (const Way& way : ways_of(own, options.model)) {
     if (!has_products_of(way.precision, setting.device)) continue;
-    TrainOptions row = options;
-    row.step = way.step;
+    TrainOptions row = options_of(options, way);
+    row.precision = options.precision;
     const RunPlan plan =
         resolve(request_of(row, setting.dataset, /*num_ranks=*/1), setting.dataset, {.residency = residency});
     if (plan.training.kind == way.step) rows.push_back({way});
   }
   for (int round = 0; round < own.rounds; ++round)
     for (Row& row : rows) {
-      TrainOptions mine = options;
-      mine.step = row.way.step;
-      mine.precision = row.way.precision;
-      log_info(name_of(options.model.kind) + ", " + row.way.name);
-      const TrainResult result = train(mine, setting);
+      log_info(name_of(options.model.kind) + ", " + row.way.text());
+      const TrainResult result = train(options_of(options, row.way), setting);
       row.epochs.insert(row.epochs.end(), result.epochs.begin() + 1, result.epochs.end());
     }
   return rows;
 }
 
 void add_rows(BenchReport& report, const std::string& model, const std::vector<Row>& rows) {
-  double eager = 0;
+  double eager = 0, with_edges = 0;
   for (const Row& row : rows) {
     std::vector<double> seconds;
     for (const EpochMetrics& m : row.epochs) seconds.push_back(*m.epoch_seconds);
     std::ranges::sort(seconds);
     const double median = seconds[seconds.size() / 2];
     if (row.way.step == StepKind::kEager && row.way.precision == Precision::kFp32) eager = median;
-    report.add_row(model + ", " + row.way.name, {median, seconds.front(), seconds.back(), eager / median,
-                                                 *row.epochs.back().loss, *row.epochs.back().train_accuracy});
+    if (row.way.is_without_edges)  // behind its row with them
+      report.add_note(model + ", " + row.way.name +
+                      printed(": an epoch with features of edges takes %.2f of one without", with_edges / median));
+    with_edges = median;
+    report.add_row(model + ", " + row.way.text(), {median, seconds.front(), seconds.back(), eager / median,
+                                                   *row.epochs.back().loss, *row.epochs.back().train_accuracy});
   }
 }
 
@@ -153,13 +186,18 @@ int bench_steps(Arguments arguments) {
   };
   const auto own = read_own_options<StepsOptions>(arguments);
   require_option(own.rounds >= 1, "--rounds: at least 1");
+  require_option(own.edge_dim >= 0 && own.edge_dim <= 1024, "--edge-dim: 0 to 1024");
+  for (const std::string& way : own.ways == "all" ? std::vector<std::string>() : items_of(own.ways))
+    require_option(std::ranges::find(kWays, way, &Way::name) != kWays.end(), "--ways: '" + way + "' is none");
   std::vector<TrainOptions> models;  // all of them are right before a graph is made
   for (const std::string& model : items_of(own.models)) models.push_back(command_of(model).train.options);
   const int cores = num_usable_cores();
   const MachineOptions& machine = models.front().machine;
   const auto device = ComputeDevice::choose(machine.device, 0, machine.threads > 0 ? machine.threads : cores);
-  const Dataset dataset = without_evaluation(
+  Dataset dataset = without_evaluation(
       open_named_dataset(own.graph, models.front().data.root, FeatureFile::kNeeded, GraphKind::kAny));
+  require_option(own.edge_dim == 0 || !dataset.types.is_typed(), "--edge-dim: of plain graphs alone");
+  if (own.edge_dim > 0) dataset = with_synthetic_edge_features(std::move(dataset), own.edge_dim);
   const ResidentData data(dataset, device.is_cuda() ? kAllOnDevice : DataResidency{});
   BenchReport report("steps", std::string(title) + ", " + own.graph + ", on " + device.name(),
                      {kMedianEpoch,
@@ -178,11 +216,9 @@ int bench_steps(Arguments arguments) {
     add_rows(report, model, rows);
     for (const Row& row : rows) {
       if (!own.kernels || !device.is_cuda()) break;
-      TrainOptions mine = options;
-      mine.step = row.way.step;
-      mine.precision = row.way.precision;
+      const TrainOptions mine = options_of(options, row.way);
       const std::vector<StepPart> parts = step_parts(mine, dataset, row.epochs.back(), kernels_of(mine, setting));
-      note_parts(report, model + ", " + row.way.name, parts, device, row.way.precision);
+      note_parts(report, model + ", " + row.way.text(), parts, device, row.way.precision);
     }
   }
   report.add_note("hidden width, fanouts and batch are the model's recipe; epochs after one to warm up");

@@ -37,7 +37,8 @@ struct LoaderOptions {
   bool disjoint = false;                 ///< every seed has a tree of its own. On the host, of nodes of plain graphs
   std::optional<LinkBatches> links{};    ///< requests are of these links; none: of nodes. On the host
   Degrees degrees = Degrees::kOfNoNode;  ///< in every batch, for a model that reads them
-  EntryParts entries{};                  ///< of the hops of every batch, likewise; of the host's samplers alone
+  EntryParts entries{};                  ///< of the hops of every batch, likewise; the host samples them, wherever the
+                                         ///< graph is
   int num_workers = 1;                   ///< threads that prepare batches; 0 = the caller's thread, for debugging
   int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = default_slots(). With fewer than
                            ///< num_workers + 2 some workers have nothing to do

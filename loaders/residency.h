@@ -68,6 +68,8 @@ struct DataResidency {
   GraphResidency graph = GraphResidency::kHost;
   std::optional<std::size_t> graph_entries{};  ///< kDevice: how many of them are in GPU memory, the others in pinned
                                                ///< host memory, which the GPU reads; none = the whole graph is there
+  bool edge_features =
+      false;  ///< those of edges, if there are some, are in GPU memory too, which resident batches read
 
   bool operator==(const DataResidency&) const = default;
 };
@@ -81,6 +83,7 @@ struct ResidentView {
   std::span<const NodeSet> type_cached{};  ///< of a typed graph instead: [types] rows of each type's table
   const PartRows* part = nullptr;          ///< kPartitioned: rows in this rank's host memory
   const DeviceGraph* graph = nullptr;      ///< null: the host samples
+  RowTable edge_rows{};                    ///< features of edges, in the graph's order; without rows: not there
 };
 
 }  // namespace salient

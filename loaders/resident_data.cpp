@@ -158,6 +158,7 @@ ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residenc
     near_ = make_copies(dataset, residency, plan, *shards_.front());
   if (residency.features == Residency::kPartitioned) part_ = make_part(dataset, residency, plan, rank);
   if (residency.graph == GraphResidency::kDevice) graph_ = make_graph(dataset, residency, plan);
+  if (residency.edge_features && dataset.edge_feature_dim > 0) edge_features_.emplace(dataset.edge_features);
 }
 
 /// The dense rows of all types: of shards that have them, or copies.
@@ -196,6 +197,7 @@ ResidentView ResidentData::view() const {
     view.features = Residency::kPartitioned;
     view.part = part_.get();
   }
+  if (edge_features_) view.edge_rows = edge_features_->table();
   return view;
 }
 

@@ -58,6 +58,7 @@ class ResidentData {
   std::unique_ptr<NearCopies> near_;  ///< null: all sharded rows are read where they are
   std::unique_ptr<PartRows> part_;
   std::unique_ptr<DeviceGraph> graph_;
+  std::optional<DeviceFeatures> edge_features_;
 };
 
 }  // namespace salient

@@ -17,8 +17,9 @@
 namespace salient {
 namespace {
 
+/// None where the host samples: it alone knows the places of entries.
 std::unique_ptr<SamplerPool> make_device_samplers(const Dataset& dataset, const LoaderOptions& options) {
-  if (options.data.graph == nullptr) return nullptr;
+  if (options.data.graph == nullptr || options.entries.any()) return nullptr;
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
     samplers.push_back(options.data.graph->make_sampler(options.rule, options.time, dataset.node_times));

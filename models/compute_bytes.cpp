@@ -61,8 +61,21 @@ class Counter {
   LayerMatrices value_and_gradient() const { return {result(), result()}; }
 
   LayerMatrices of(const Input&) const { return {}; }
+  LayerMatrices of(const EdgeInput&) const { return {}; }
   LayerMatrices of(const Lookup&) const { return value_and_gradient(); }
+  bool is_of_edges() const { return std::holds_alternative<EdgeInput>(list_.at(op_.inputs.front()).what); }
+  /// Of features of edges and, beside what a layer has without them, behind them: their product, and its sum with the
+  /// others. Times are encoded in rows of the entries, which have gradients.
+  LayerMatrices of_edges() const {
+    const auto product = std::ranges::find_if(list_.ops, [this](const Op& reader) {
+      return std::holds_alternative<Project>(reader.what) && reader.inputs.front() == id_;
+    });
+    const double share = static_cast<double>(op_.width) / static_cast<double>(product->width);
+    const double entries = list_.time_dim > 0 ? 2 * share : 0;
+    return {{.dst_out = 2 + share, .edge_out = entries}, {.dst_out = 1, .edge_out = entries}};
+  }
   LayerMatrices of(const Aggregate& aggregate) const {
+    if (is_of_edges()) return of_edges();
     if (op_.relation != kEvery) return {{.row_in = 2}, {.row_in = 2}};  // in the order of rows and of relations
     LayerMatrices found{{.dst_in = 1}, {.dst_in = 1}};
     if (aggregate.is_by_weight) {  // rows as f32, and their gradient; no operator joins it with the product behind it
@@ -86,7 +99,10 @@ class Counter {
     return found;
   }
   /// And both products behind it, before their sum; what was largest.
-  LayerMatrices of(const Maximum&) const { return {{.dst_in = 2, .dst_out = 2}, {.dst_in = 2}}; }
+  LayerMatrices of(const Maximum&) const {
+    if (is_of_edges()) return of_edges();
+    return {{.dst_in = 2, .dst_out = 2}, {.dst_in = 2}};
+  }
   LayerMatrices of(const Attend& attend) const {
     LayerMatrices found = value_and_gradient();
     if (!attend.edge_weight.empty() || attend.is_by_weight) add_edges(attend.kind, found);

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "models/degrees.h"
+#include "models/ops/operators.h"
 #include "models/ops/weighted_sum.h"
 
 namespace salient {
@@ -38,6 +39,13 @@ at::Tensor mean_by_weight(const HopView& hop, const at::Tensor& x, GradientOrder
   const at::Tensor weights = edge_weights_of(hop);
   const at::Tensor scale = inverse_of(sum_in_rows(hop, weights));
   return weighted_sum(hop, x, {weights * of_rows(hop, scale), at::zeros({hop.num_dst}, scale.options())}, order);
+}
+
+at::Tensor mean_of_entries_by_weight(const HopView& hop, const at::Tensor& x, GradientOrder order) {
+  const at::Tensor weights = edge_weights_of(hop);
+  const at::Tensor scale = inverse_of(sum_in_rows(hop, weights));
+  const at::Tensor weighted = x.to(at::kFloat) * (weights * of_rows(hop, scale)).unsqueeze(1);
+  return segment_sum(EntryRows(hop).by_row, weighted, order);
 }
 
 at::Tensor row_mean_by_weight(const HopView& hop, const at::Tensor& x, GradientOrder order) {

@@ -17,6 +17,10 @@ at::Tensor edge_weights_of(const HopView& hop);
 /// @param x  as of weighted_sum()   @return  [num_dst, width] f32
 at::Tensor mean_by_weight(const HopView& hop, const at::Tensor& x, GradientOrder order);
 
+/// sum(w_e x_e) / sum(w_e) over the entries e of each row, likewise. Differentiable in x.
+/// @param x  [E, width] f16 or f32 of the entries   @return  [num_dst, width] f32
+at::Tensor mean_of_entries_by_weight(const HopView& hop, const at::Tensor& x, GradientOrder order);
+
 /// (sum(w_ij x_j) + x_i) / (sum(w_ij) + 1): GCN's mean over a row and its node. Likewise.
 at::Tensor row_mean_by_weight(const HopView& hop, const at::Tensor& x, GradientOrder order);
 

@@ -83,7 +83,9 @@ class Stack(torch.nn.Module):
         """edges: the features of each hop's edges, if the convolutions have edge_dim; weights: of those."""
         num_seeds, collected = hops[-1][0], []
         for i, (conv, hop) in enumerate(zip(self.convs, hops)):
-            if weights is not None:
+            if weights is not None and edges is not None:
+                h = conv((x, x[: hop[0]]), edge_index(hop), edge_attr=edges[i], weight=weights[i])
+            elif weights is not None:
                 h = self.apply_by_weight(conv, x, hop, weights[i])
             elif edges is None:
                 h = self.apply_conv(conv, x, hop)
@@ -101,8 +103,35 @@ class Stack(torch.nn.Module):
         return self.read_out(jumped)
 
 
+class EdgeSage(torch.nn.Module):
+    """SAGEConv(bias=False) of messages (x_j | e_ij), by a matrix of E-GraphSAGE's over both, in two parts; entry by
+    entry. weight: of the edges, of which the mean is then."""
+
+    def __init__(self, in_dim, out_dim, edge_dim, aggr):
+        super().__init__()
+        self.aggr = aggr
+        self.lin_l, self.lin_r, self.lin_edge = (Linear(d, out_dim, bias=False) for d in (in_dim, in_dim, edge_dim))
+
+    def forward(self, x, edges, edge_attr, weight=None):
+        messages = torch.cat([x[0][edges[0]], edge_attr], 1)
+        weight = torch.ones(len(messages)) if weight is None else weight
+        rows = []
+        for i in range(len(x[1])):
+            of_row, w = messages[edges[1] == i], weight[edges[1] == i]
+            if len(of_row) == 0 or w.sum() == 0:
+                rows.append(messages.new_zeros(messages.shape[1]))
+            elif self.aggr == "max":
+                rows.append(of_row.max(0).values)
+            else:
+                rows.append((w[:, None] * of_row).sum(0) / w.sum())
+        joined = torch.cat([self.lin_l.weight, self.lin_edge.weight], 1)
+        return torch.stack(rows) @ joined.t() + self.lin_r(x[1])
+
+
 class Sage(Stack):
-    def conv(self, in_dim, out_dim, is_hidden, aggr="mean"):
+    def conv(self, in_dim, out_dim, is_hidden, aggr="mean", edge_dim=None):
+        if edge_dim is not None:
+            return EdgeSage(in_dim, out_dim, edge_dim, aggr)
         return SAGEConv(in_dim, out_dim, aggr=aggr, bias=False)
 
     def apply_by_weight(self, conv, x, hop, weight):
@@ -429,6 +458,10 @@ def main():
     write("gine", "gine", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 35, edge_dim=4)
     write("gine_residual", "gine", [12, 12, 5], [6, 8], 6, torch.float16, 36, norm="layer", residual=True, jk="cat",
           edge_dim=3)
+    write("sage_edges", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 50, edge_dim=4)
+    write("sage_edges_f16", "sage", [16, 24, 7], [5, 10], 9, torch.float16, 51, norm="layer", residual=True, edge_dim=9)
+    write("sage_edges_max", "sage", [10, 12, 5], [6, 8], 6, torch.float32, 52, aggr="max", edge_dim=4)
+    write("sage_edges_weights", "sage", [10, 12, 5], [6, 8], 6, torch.float32, 53, by_weight=True, edge_dim=3)
     write("sage_weights", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 41, by_weight=True)
     write("sage_weights_f16", "sage", [16, 24, 7], [5, 10], 9, torch.float16, 42, by_weight=True)
     write("sage_ri_weights", "sage-ri", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 43, by_weight=True)

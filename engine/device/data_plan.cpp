@@ -53,11 +53,16 @@ bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& resi
          (request.graph && residency.features != Residency::kCached);
 }
 
+/// Whether batches that loaders make have what the host's sampler alone finds.
+bool carry_entries(const RunNeeds& needs) {
+  return std::ranges::any_of(needs.loaders, [](const LoaderNeed& loader) { return loader.batch.entries.any(); });
+}
+
 /// Why the host samples, whatever fits; "" = the GPU can.
-std::string obstacle_to_graph_on_gpu(const Dataset& dataset, const RunNeeds& needs) {
+std::string obstacle_to_graph_on_gpu(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs) {
   if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
-  for (const LoaderNeed& l : needs.loaders)
-    if (l.batch.entries.any()) return "batches carry features or weights of edges";
+  const bool may_be_resident = needs.resident_edges && is_on_gpus(request.features.value_or(Residency::kDevice));
+  if (carry_entries(needs) && !may_be_resident) return "batches carry features or weights of edges";
   const auto blind = std::ranges::find(needs.loaders, false, [](const LoaderNeed& l) { return l.batch.sees_times; });
   const bool is_seen = !needs.loaders.empty() && blind == needs.loaders.end();
   return dataset.has_edge_times && !is_seen ? "its rows are in the order of times, which nothing reads" : "";
@@ -70,13 +75,16 @@ std::int64_t bytes_of_values(const Dataset& dataset, const RunNeeds& needs) {
   return static_cast<std::int64_t>(weights + of.times.size_bytes());
 }
 
-bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
+bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset,
+               const RunNeeds& needs) {
   if (dataset.types.is_typed() ? !is_possible_of_types(residency, dataset)
                                : dataset.has_sparse_features() && residency.features != Residency::kHost)
     return false;
   if (residency.features == Residency::kSharded && request.num_shards == 1 && !request.features) return false;
   if (residency.features == Residency::kPartitioned && !request.features) return false;
   if (residency.graph == GraphResidency::kDevice && !is_wanted_on_gpu(request, residency, dataset)) return false;
+  if (residency.graph == GraphResidency::kDevice && !is_on_gpus(residency.features) && carry_entries(needs))
+    return false;
   return request.features.value_or(residency.features) == residency.features &&
          request.graph.value_or(residency.graph) == residency.graph;
 }
@@ -105,20 +113,31 @@ void add_features(DataPlan& plan, const Dataset& dataset, int num_shards) {
 void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs) {
   std::int64_t host = 0, device = 0;
   int workers = 1;
+  const bool is_graph_there = plan.residency.graph == GraphResidency::kDevice;
   for (const LoaderNeed& loader : needs.loaders) {
     workers = std::max(workers, loader.num_workers);
-    host += std::max(1, loader.num_workers) * loader.batch.host_sampler_bytes;
-    if (!is_all_on_device(plan.residency) || !loader.if_resident)
+    if (is_all_on_device(plan.residency) && loader.if_resident) continue;
+    if (is_graph_there && !loader.batch.entries.any())
       device += kDeviceSamplers * loader.batch.device_sampler_bytes;
+    else
+      host += std::max(1, loader.num_workers) * loader.batch.host_sampler_bytes;
   }
-  if (plan.residency.graph == GraphResidency::kDevice) {
+  if (is_graph_there) {
     if (!plan.residency.graph_entries) add_line(plan, {"graph", 0, dataset.graph.num_bytes()});
     if (const std::int64_t bytes = bytes_of_values(dataset, needs); bytes > 0)
       add_line(plan, {"weights and times of edges", 0, bytes});
     add_line(plan, {"sampling on the GPU", 0, device});
-  } else {
-    add_line(plan, {"sampling, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"), host, 0});
   }
+  if (!is_graph_there || host > 0)
+    add_line(plan, {"sampling, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"), host, 0});
+}
+
+/// Of edges, for resident batches.
+void add_edge_features(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs) {
+  if (!needs.resident_edges || !is_all_on_device(plan.residency)) return;
+  plan.residency.edge_features = true;
+  const RowTable& rows = dataset.edge_features;
+  add_line(plan, {"features of edges", 0, static_cast<std::int64_t>(rows.num_rows * rows.row_bytes)});
 }
 
 /// GPU memory that is asked for, or if that is 0, what fits beside all other lines.
@@ -215,6 +234,7 @@ DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& reque
   DataPlan plan{.residency = residency, .sampling = needs.sampling, .available = free};
   add_features(plan, dataset, request.num_shards);
   add_sampling(plan, dataset, needs);
+  add_edge_features(plan, dataset, needs);
   for (const LoaderNeed& loader : needs.loaders) {
     if (is_all_on_device(residency) && loader.if_resident) {
       add_line(plan, *loader.if_resident);
@@ -279,7 +299,7 @@ DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const 
       fail(ErrorKind::kNoDevice, "the graph in GPU memory was asked for, and there is no GPU", Topic::kDeviceGraph);
     return plan_with({.features = without_gpu}, request, dataset, needs, free);
   }
-  if (const std::string obstacle = obstacle_to_graph_on_gpu(dataset, needs); !obstacle.empty()) {
+  if (const std::string obstacle = obstacle_to_graph_on_gpu(request, dataset, needs); !obstacle.empty()) {
     if (request.graph == GraphResidency::kDevice)
       fail(ErrorKind::kUsage, "the graph in GPU memory was asked for, and " + obstacle, Topic::kDeviceGraph);
     request.graph = GraphResidency::kHost;
@@ -291,7 +311,7 @@ DataPlan plan_residency(ResidencyRequest request, const Dataset& dataset, const 
                                 gigabytes_needed(bounds));
   DataPlan plan;
   for (const DataResidency& residency : kFromBest) {
-    if (!is_wanted(request, residency, dataset)) continue;
+    if (!is_wanted(request, residency, dataset, needs)) continue;
     plan = plan_with(residency, request, dataset, needs, free);
     if (is_good(plan, request, dataset)) break;
   }

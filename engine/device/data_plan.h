@@ -46,6 +46,7 @@ struct RunNeeds {
   std::vector<LoaderNeed> loaders{};
   std::vector<MemoryLine> others{};  ///< that do not depend on the residency
   SamplingPlan sampling{};           ///< of the batches that a cache is for; empty: any node may be met
+  bool resident_edges = false;       ///< batches that stay in GPU memory read features of edges there
 };
 
 /// What CUDA, LibTorch and the rest of the program take.
@@ -84,6 +85,8 @@ struct DataPlan {
 ///
 /// Of a graph in part the GPU reads the other rows in pinned host memory, which must have room.
 /// Partitioned features only where they are asked for; with and without a GPU.
+/// Where batches carry features or weights of edges, which the host's sampler alone finds, the graph is on the GPU for
+/// resident batches alone: in the first four rows, with the features of edges beside it.
 /// Sparse features are always on the host, and so is a graph whose rows are in the order of times, unless draws are by
 /// time.
 /// Of a typed graph "rows" are the dense ones of all types; the graph goes to the GPU as a whole, or not at all.

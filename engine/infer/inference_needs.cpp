@@ -37,6 +37,7 @@ RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& 
   RunNeeds needs;
   needs.sampling = sampling_plan(probe);
   needs.loaders = {{"batches", shape.loader.num_slots, shape.loader.num_workers, batch}};
+  needs.resident_edges = shape.resident_bytes && shape.loader.entries.features;
   if (shape.resident_bytes) needs.loaders[0].if_resident = {"predictions on the GPU", 0, *shape.resident_bytes};
   needs.others = {where_computed("activations of a batch", batch.compute_bytes, shape.loader.to_device)};
   add_roc_auc(needs, dataset, shape.nodes.size());

@@ -63,7 +63,9 @@ LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const SageCou
 SageData sage_data_of(const Dataset& dataset, const ResidentView& data) {
   const float unit = dataset.feature_type == FeatureType::kFp8 ? dataset.fp8_scale : 1;
   const RowTable& rows = data.device_rows;
-  return {data.graph->csr(), {rows.data, dataset.feature_type, dataset.feature_dim, unit, rows.near}};
+  return {data.graph->csr(),
+          {rows.data, dataset.feature_type, dataset.feature_dim, unit, rows.near},
+          {data.edge_rows.data, dataset.edge_feature_type, dataset.edge_feature_dim}};
 }
 
 std::vector<SageWeights> sage_weights_of(const Model& model) {

@@ -98,7 +98,7 @@ class ModelPass final : public ForwardPass {
 
 std::unique_ptr<ForwardPass> make_pass(const ResidentSpec& spec, const Dataset& dataset, const ResidentView& data,
                                        const Model& model) {
-  if (is_plain_sage(spec.model))
+  if (is_plain_sage(spec, dataset))
     return std::make_unique<SagePass>(inference_shape(spec, dataset), sage_data_of(dataset, data));
   return std::make_unique<ModelPass>(model_step_shape_of(spec, dataset, StepUse::kPrediction),
                                      sage_data_of(dataset, data), model);
@@ -168,7 +168,7 @@ class ResidentPredictions final : public Predictions {
 }  // namespace
 
 std::int64_t resident_predictions_bytes(const ResidentSpec& spec, const Dataset& dataset) {
-  if (is_plain_sage(spec.model)) return sage_forward_bytes(sage_shape_of(spec, dataset));
+  if (is_plain_sage(spec, dataset)) return sage_forward_bytes(sage_shape_of(spec, dataset));
   return model_step_bytes(model_step_shape_of(spec, dataset, StepUse::kPrediction));
 }
 

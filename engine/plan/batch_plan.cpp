@@ -63,13 +63,14 @@ std::string repeated_rows(Q q) {
   return cost_of_repeated_rows(q.spec, q.dataset, q.purpose == Purpose::kTraining ? Gradients::kAll : Gradients::kNone);
 }
 
-constexpr std::array<StepRule, 25> kRules{{
+bool reads_edges(Q q) { return model_of(q.spec, q.dataset).edge_dim > 0; }
+
+constexpr std::array<StepRule, 26> kRules{{
     {"asked for", kAll, kPrevents, [](Q q) { return q.asked == StepKind::kEager; }},
     {"the graph has node types", kAll, kPrevents, [](Q q) { return q.dataset.types.is_typed(); }},
     {"neighbours are drawn by time", kSampled, kPrevents, [](Q q) { return q.spec.time.has_value(); }},
     {"links are predicted", kAll, kPrevents, [](Q q) { return q.spec.is_of_links; }},
-    {"the model reads features of edges", kAll, kPrevents,
-     [](Q q) { return model_of(q.spec, q.dataset).edge_dim > 0; }},
+    {"the model reads features of edges", kExact, kPrevents, reads_edges},
     {"features are partitioned", kExact, kPrevents, [](Q q) { return q.exact.is_partitioned; }},
     {"a place for layers' results is asked for", kExact, kPrevents, [](Q q) { return q.exact.has_place; }},
     {"layers' results in f32 are asked for", kExact, kPrevents, [](Q q) { return q.exact.is_f32; }},
@@ -81,16 +82,18 @@ constexpr std::array<StepRule, 25> kRules{{
     {"the model has one layer", kExact, kPrevents, [](Q q) { return q.spec.model.num_layers < 2; }},
     {"this build has no CUDA", kAll, kPrevents, [](Q q) { return !q.has_kernels; }},
     {"the features are sparse", kAll, kPrevents, [](Q q) { return q.dataset.has_sparse_features(); }},
+    {"model", kAll, kPrevents, [](Q q) { return !obstacle_in_model(q).empty(); }, obstacle_in_model},
     {"features and graph are not both in GPU memory", kAll, kPrevents,
      [](Q q) { return !is_on_gpus(q.data.features) || q.data.graph != GraphResidency::kDevice; }},
+    {"features of edges are not in GPU memory", kSampled, kPrevents,
+     [](Q q) { return reads_edges(q) && !q.data.edge_features; }},
     {"draw", kSampled, kPrevents, [](Q q) { return !has_tree_draw(q.spec.rule.draw); }, draw},
     {"a node has several labels", kAll, kPrevents, [](Q q) { return q.dataset.task == Task::kMultiLabel; }},
     {"a fanout is not in 1 to 32", kSampled, kPrevents, [](Q q) { return !has_resident_fanouts(q); }},
-    {"model", kAll, kPrevents, [](Q q) { return !obstacle_in_model(q).empty(); }, obstacle_in_model},
     {"a batch may have more than 2^23 rows", kSampled, kPrevents, [](Q q) { return most_rows(q) > kMaxRows; }},
     {"there is no GPU", kExact, kIsSlower, [](Q q) { return !q.exact.free_bytes; }},
     {"layers' results fit on the GPU in f32", kExact, kIsSlower, is_better_in_f32},
-    {"set-up", kOnce, kIsSlower, [](Q q) { return !is_plain_sage(q.spec.model); }, slow_set_up},
+    {"set-up", kOnce, kIsSlower, [](Q q) { return !is_plain_sage(q.spec, q.dataset); }, slow_set_up},
     {"repeats", kTraining | kOnce, kIsSlower, [](Q q) { return !repeated_rows(q).empty(); }, repeated_rows},
 }};
 
@@ -98,8 +101,12 @@ constexpr std::array<StepRule, 25> kRules{{
 
 ModelOptions model_of(const ResidentSpec& spec, const Dataset& dataset) { return fitted_to(spec.model, dataset); }
 
+bool is_plain_sage(const ResidentSpec& spec, const Dataset& dataset) { return is_plain_sage(model_of(spec, dataset)); }
+
 DataResidency residency_of(const ResidentView& data) {
-  return {.features = data.features, .graph = data.graph ? GraphResidency::kDevice : GraphResidency::kHost};
+  return {.features = data.features,
+          .graph = data.graph ? GraphResidency::kDevice : GraphResidency::kHost,
+          .edge_features = data.edge_rows.num_rows > 0};
 }
 
 std::span<const StepRule> step_rules() { return kRules; }

@@ -32,6 +32,9 @@ struct ResidentSpec {
 /// The model with the data set's widths.
 ModelOptions model_of(const ResidentSpec& spec, const Dataset& dataset);
 
+/// Whether its resident batches are GraphSAGE's own: is_plain_sage() of it.
+bool is_plain_sage(const ResidentSpec& spec, const Dataset& dataset);
+
 /// What batches are for; rules differ by it.
 enum class Purpose : std::uint8_t {
   kTraining,
@@ -42,7 +45,8 @@ enum class Purpose : std::uint8_t {
 };
 
 /// Where features and graph are for resident batches.
-inline constexpr DataResidency kAllOnDevice{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
+inline constexpr DataResidency kAllOnDevice{
+    .features = Residency::kDevice, .graph = GraphResidency::kDevice, .edge_features = true};
 
 /// Which data is in GPU memory, as the rules ask.
 DataResidency residency_of(const ResidentView& data);

@@ -80,7 +80,8 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& root, const s
 struct CheckpointOrigin {
   int epoch = 0;  ///< finished when it was written
   std::string dataset_name{}, dataset_fingerprint{};
-  DataSchema schema{};  ///< of that data set
+  DataSchema schema{};    ///< of that data set
+  int edge_features = 0;  ///< columns of the features of edges that its model reads
 };
 
 /// What a run was trained on, which all its checkpoints agree on. Reads no weights; `epoch` is that of any checkpoint.

@@ -168,11 +168,12 @@ CheckpointOrigin origin_in(const Json& state, const std::filesystem::path& file)
     const Json& dataset = state.at("dataset");
     origin = {
         .epoch = state.at("epoch"), .dataset_name = dataset.at("name"), .dataset_fingerprint = dataset.at("xxh3")};
+    const Json model = parse_json<Json>(state.at("model").get<std::string>());
+    if (model.is_object()) origin.edge_features = model.value("edge_dim", 0) - model.value("time_encoding", 0);
     if (dataset.contains("schema")) {
       origin.schema = schema_from_json(dataset["schema"].dump(), file.string());
       return origin;
     }
-    const Json model = parse_json<Json>(state.at("model").get<std::string>());
     origin.schema = {.task = value_named<Task>(model.at("task").get<std::string>()).value_or(Task::kMultiClass),
                      .num_classes = model.at("num_classes"),
                      .feature_dim = model.at("in_dim")};

@@ -23,7 +23,7 @@
 namespace salient {
 namespace {
 
-bool is_plain_sage(const RunPlan& plan) { return is_plain_sage(plan.training.spec.model); }
+bool is_plain_sage(const RunPlan& plan, const Dataset& dataset) { return is_plain_sage(plan.training.spec, dataset); }
 
 SageShape sage_shape(const RunPlan& plan, const Dataset& dataset) {
   SageShape shape = sage_shape_of(plan.training.spec, dataset);
@@ -37,7 +37,7 @@ ModelStepShape model_step_shape(const RunPlan& plan, const Dataset& dataset) {
 
 /// Whether steps without an exchange between ranks have the update in them.
 bool can_update(const RunPlan& plan, const Dataset& dataset) {
-  return !is_plain_sage(plan) || has_fused_layer(sage_shape(plan, dataset));
+  return !is_plain_sage(plan, dataset) || has_fused_layer(sage_shape(plan, dataset));
 }
 
 /// Gradients that ranks sum inside a step: of GraphSAGE elements of all packed weights. 0 = none, they exchange them
@@ -45,7 +45,7 @@ bool can_update(const RunPlan& plan, const Dataset& dataset) {
 std::int64_t num_summed_values(const RunPlan& plan, const Dataset& dataset, int num_ranks) {
   if (num_ranks == 1 || num_ranks > PeerSums::kMaxRanks || !can_update(plan, dataset)) return 0;
   std::int64_t count = 0;
-  if (is_plain_sage(plan)) {
+  if (is_plain_sage(plan, dataset)) {
     for (const SageLayerShape& layer : sage_layer_shapes(sage_shape(plan, dataset))) count += layer.in * layer.out;
   } else {
     count = num_parameters(describe(model_of(plan.training.spec, dataset)));
@@ -170,8 +170,8 @@ class ResidentSteps final : public GradientSteps {
 std::int64_t resident_steps_bytes(const RunPlan& plan, const Dataset& dataset, int num_ranks) {
   const std::int64_t num_values = num_summed_values(plan, dataset, num_ranks);
   const auto exchange = static_cast<std::int64_t>(num_values == 0 ? 0 : PeerSums::bytes(num_ranks, num_values));
-  const std::int64_t step = is_plain_sage(plan) ? sage_step_bytes({sage_shape(plan, dataset)})
-                                                : model_step_bytes(model_step_shape(plan, dataset));
+  const std::int64_t step = is_plain_sage(plan, dataset) ? sage_step_bytes({sage_shape(plan, dataset)})
+                                                         : model_step_bytes(model_step_shape(plan, dataset));
   return step + DeviceTargets::bytes(dataset) + exchange;
 }
 
@@ -179,7 +179,7 @@ std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {
   const RunPlan& plan = parts.run.plan;
   const Dataset& dataset = parts.run.dataset;
   const double label_smoothing = parts.options.optimisation.label_smoothing;
-  if (is_plain_sage(plan))
+  if (is_plain_sage(plan, dataset))
     return std::make_unique<ResidentSteps<SageStep>>(parts, SageStepShape{sage_shape(plan, dataset), label_smoothing});
   ModelStepShape shape = model_step_shape(plan, dataset);
   shape.label_smoothing = label_smoothing;

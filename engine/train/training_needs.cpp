@@ -134,6 +134,7 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& as_it_is,
   if (if_it_fits.training.is_resident())
     needs.loaders[0].if_resident = {"training steps on the GPU", 0,
                                     resident_steps_bytes(if_it_fits, dataset, num_ranks)};
+  needs.resident_edges = if_it_fits.training.is_resident() && training_batches.entries.features;
   if (if_it_fits.evaluation.is_resident())
     needs.loaders[1].if_resident = {"evaluation on the GPU", 0,
                                     resident_predictions_bytes(if_it_fits.evaluation.spec, dataset)};

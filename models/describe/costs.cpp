@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace salient {
@@ -18,7 +19,8 @@ bool has_edge_map(const Op& op) {
          (attend != nullptr && !attend->edge_weight.empty());
 }
 
-bool is_trained(const Op& op) {
+bool is_trained(const LayerList& list, const Op& op) {
+  if (std::holds_alternative<EdgeInput>(op.what)) return list.time_dim > 0;  // encoded times are
   return has_edge_map(op) || std::holds_alternative<Project>(op.what) || std::holds_alternative<Attend>(op.what) ||
          std::holds_alternative<Normalise>(op.what) || std::holds_alternative<Lookup>(op.what);
 }
@@ -30,7 +32,9 @@ bool has_features_before(const LayerList& list, const Op& op) {
 
 }  // namespace
 
-bool reads_features(const LayerList& list, const Op& op) { return !is_trained(op) && has_features_before(list, op); }
+bool reads_features(const LayerList& list, const Op& op) {
+  return !is_trained(list, op) && has_features_before(list, op);
+}
 
 bool is_joined_product(const LayerList& list, const Op& op) {
   const auto* combine = std::get_if<Combine>(&op.what);
@@ -151,7 +155,8 @@ std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order) {
       found.insert(found.end(), 2 * attend->scales.size(),
                    {.layer = op.layer, .in = op.width / attend->heads, .out = op.width, .share = share});
     } else if (is_joined_product(list, op)) {
-      found.back().is_added = true;
+      for (const OpId id : std::span(op.inputs).subspan(1))
+        found[product_of[static_cast<std::size_t>(id)]].is_added = true;
     }
   }
   return found;
@@ -173,7 +178,9 @@ bool has_attention(ModelKind kind) {
 }
 
 bool reads_edge_features(const ModelOptions& options) {
-  return std::ranges::any_of(describe(options).ops, has_edge_map);
+  return std::ranges::any_of(describe(options).ops, [](const Op& op) {
+    return has_edge_map(op) || std::holds_alternative<EdgeInput>(op.what);
+  });
 }
 
 bool reads_edge_weights(const ModelOptions& options) {

@@ -28,7 +28,8 @@ std::int64_t num_learned(const LayerList& list);
 /// Nothing that is trained is before this operation's result.
 bool reads_features(const LayerList& list, const Op& op);
 
-/// The sum of a convolution's products of neighbours and of the rows themselves: one product of joined inputs.
+/// The sum of a convolution's products of neighbours, of the rows themselves and of edges: one product of joined
+/// inputs.
 bool is_joined_product(const LayerList& list, const Op& op);
 
 /// A matrix product: of each row, with a weight [out, in].
@@ -57,7 +58,7 @@ bool has_attention(ModelKind kind);
 /// The model needs the degrees of a batch's nodes in the whole graph: one of its sums does.
 bool reads_degrees(const ModelOptions& options);
 
-/// The model needs the features of a batch's edges: an operation has a map of them.
+/// The model needs the features of a batch's edges: an operation reads them.
 bool reads_edge_features(const ModelOptions& options);
 
 /// The model needs the weights of a batch's edges: a sum or attention is by them.

@@ -1,4 +1,5 @@
 // models/describe/describe.cpp - the list of each model, from its convolution and what all models have around it.
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -10,14 +11,23 @@ namespace salient {
 namespace {
 
 /// SAGEConv, with what it takes of the neighbours' rows and with the rows' own.
-OpId sage_convolution(Writer& write, const std::string& name, OpId neighbours, OpId self, std::int64_t out) {
-  const OpId around = write.project({name + ".lin_l.weight"}, neighbours, out);
-  return write.sum({around, write.project({name + ".lin_r.weight"}, self, out)});
+/// @param edges  what it takes of the features of edges, beside them; none: it reads none
+OpId sage_convolution(Writer& write, const std::string& name, OpId neighbours, OpId self, std::int64_t out,
+                      std::optional<OpId> edges = {}) {
+  std::vector<OpId> terms{write.project({name + ".lin_l.weight"}, neighbours, out),
+                          write.project({name + ".lin_r.weight"}, self, out)};
+  if (edges) terms.push_back(write.project({name + ".lin_edge.weight"}, *edges, out));
+  return write.sum(std::move(terms));
 }
 
 /// The mean over neighbours, or by their weights.
 OpId neighbours_mean(Writer& write, const ModelOptions& o, OpId x) {
   return write.aggregate(Aggregate{.kind = SumKind::kMean, .is_by_weight = is_by_weight(o)}, x);
+}
+
+/// Of sage's rows, or of its edges' features, over each row's entries.
+OpId sage_aggregate(Writer& write, const ModelOptions& o, OpId x) {
+  return o.aggr == Aggregation::kMax ? write.maximum(x) : neighbours_mean(write, o, x);
 }
 
 OpId gcn_convolution(Writer& write, const ModelOptions& o, const std::string& name, OpId x, std::int64_t out) {
@@ -71,9 +81,12 @@ OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool i
                       .edge_weight = o.edge_dim > 0 ? name + ".lin_edge.weight" : "",
                       .is_by_weight = is_by_weight(o)};
   switch (o.kind) {
-    case ModelKind::kSage:
-      return sage_convolution(write, name,
-                              o.aggr == Aggregation::kMax ? write.maximum(x) : neighbours_mean(write, o, x), x, out);
+    case ModelKind::kSage: {
+      std::optional<OpId> edges;
+      const OpId neighbours = sage_aggregate(write, o, x);
+      if (o.edge_dim > 0) edges = sage_aggregate(write, o, write.edge_input());
+      return sage_convolution(write, name, neighbours, x, out, edges);
+    }
     case ModelKind::kGat: return gat_convolution(write, name, x, out, attend);
     case ModelKind::kGin:
     case ModelKind::kGine: return gin_convolution(write, name, x, out, gin_sum(o, name));

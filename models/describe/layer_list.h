@@ -13,8 +13,9 @@
 namespace salient {
 
 /// Rows of an operation's result: all that its layer reads, or those that the layer computes, which are the first of
-/// these; of the head the seeds. An operation reads as many rows of its inputs as it has.
-enum class RowSet : std::uint8_t { kSources, kDestinations };
+/// these; of the head the seeds; or one for each entry of the layer's hop. An operation reads as many rows of its
+/// inputs as it has, a sum or a maximum all of them.
+enum class RowSet : std::uint8_t { kSources, kDestinations, kEntries };
 
 enum class AttentionKind : std::uint8_t { kGat, kGatv2, kDot, kRelationGat, kHgt };
 enum class CombineKind : std::uint8_t { kSum, kConcat, kMax };
@@ -23,14 +24,18 @@ enum class CombineKind : std::uint8_t { kSum, kConcat, kMax };
 struct Input {
   bool operator==(const Input&) const = default;
 };
+/// The features of edges, a row for each entry.
+struct EdgeInput {
+  bool operator==(const EdgeInput&) const = default;
+};
 /// Rows that are learned, one for each node of a type.
 struct Lookup {
   std::string weight{};  ///< [num_rows, width]
   std::int64_t num_rows = 0;
   bool operator==(const Lookup&) const = default;
 };
-/// Over the entries of each row. One input, of the sources. With a map of edges, of kPlain and kScaled, an entry is
-/// relu(x + edge W^T + b).
+/// Over the entries of each row. One input, of the sources, or of kMean of the entries. With a map of edges, of kPlain
+/// and kScaled, an entry is relu(x + edge W^T + b).
 struct Aggregate {
   SumKind kind = SumKind::kMean;
   std::string eps{};                       ///< a buffer [1]; of kPlain and kScaled
@@ -38,7 +43,7 @@ struct Aggregate {
   bool is_by_weight = false;               ///< an entry counts by the weight of its edge; of the first three kinds
   bool operator==(const Aggregate&) const = default;
 };
-/// The largest entry of each row, of each column; 0 of a row without. One input, of the sources.
+/// The largest entry of each row, of each column; 0 of a row without. One input, of the sources or of the entries.
 struct Maximum {
   bool operator==(const Maximum&) const = default;
 };
@@ -112,8 +117,8 @@ struct Combine {
 };
 
 using OpId = int;  ///< place in LayerList::ops
-using What =
-    std::variant<Input, Lookup, Aggregate, Maximum, Attend, Project, Normalise, Activate, Gelu, Mix, Drop, Combine>;
+using What = std::variant<Input, EdgeInput, Lookup, Aggregate, Maximum, Attend, Project, Normalise, Activate, Gelu, Mix,
+                          Drop, Combine>;
 
 inline constexpr int kEvery = -1;  ///< type or relation
 

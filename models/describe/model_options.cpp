@@ -37,8 +37,8 @@ bool is_typed(ModelKind kind) { return kind >= ModelKind::kRgcn && kind <= Model
 bool is_gin(ModelKind kind) { return kind == ModelKind::kGin || kind == ModelKind::kGine; }
 
 bool can_read_edge_features(ModelKind kind) {
-  return kind == ModelKind::kGat || kind == ModelKind::kGatv2 || kind == ModelKind::kTransformer ||
-         kind == ModelKind::kGine;
+  return kind == ModelKind::kSage || kind == ModelKind::kGat || kind == ModelKind::kGatv2 ||
+         kind == ModelKind::kTransformer || kind == ModelKind::kGine;
 }
 
 bool can_aggregate_by_weight(ModelKind kind) { return !is_typed(kind) && !is_gin(kind); }

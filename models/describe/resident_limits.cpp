@@ -23,6 +23,7 @@ std::string obstacle_of(const Op& op) {
     return "a layer norm has more than 2048 columns";
   const auto* attend = std::get_if<Attend>(&op.what);
   if (attend == nullptr) return {};
+  if (!attend->edge_weight.empty()) return "attention reads the features of edges";
   if (attend->is_by_weight) return "neighbours count by the weights of edges";
   if (attend->heads != 1 && op.width / attend->heads % 8 != 0)
     return "the width of an attention head is not a multiple of 8";
@@ -34,7 +35,7 @@ std::string obstacle_of(const Op& op) {
 }  // namespace
 
 bool is_plain_sage(const ModelOptions& options) {
-  return options.kind == ModelKind::kSage && stack_of(describe(options)).is_plain();
+  return options.kind == ModelKind::kSage && options.edge_dim == 0 && stack_of(describe(options)).is_plain();
 }
 
 std::string resident_obstacle(const ModelOptions& options) {
@@ -44,6 +45,7 @@ std::string resident_obstacle(const ModelOptions& options) {
     return "the model has more than " + std::to_string(kMaxResidentLayers) + " layers";
   if ((options.num_layers > 1 || !is_plain_sage(options)) && options.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";
+  if (options.time_encoding > 0) return "the model reads how long ago edges were";
   for (const Op& op : describe(options).ops)
     if (std::string found = obstacle_of(op); !found.empty()) return found;
   return {};

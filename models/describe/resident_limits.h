@@ -18,8 +18,10 @@ inline constexpr std::int64_t kMaxResidentLayerNormWidth = 2048;
 inline constexpr int kMaxSummingRanks = 8;
 inline constexpr std::int64_t kMaxSummedValues = std::int64_t{2} << 20;
 
-/// GraphSAGE with nothing between its layers but ReLU and dropout: it has steps, predictions and exact inference of its
-/// own (models/resident/sage_step.h, sage_forward.h, models/exact), all other models are step programs (model_step.h).
+/// GraphSAGE with nothing between its layers but ReLU and dropout, which reads no features of edges: it has steps,
+/// predictions and exact inference of its own (models/resident/sage_step.h, sage_forward.h, models/exact), all other
+/// models are step programs (model_step.h).
+/// @param options  with the data set's widths: edge_dim is one
 bool is_plain_sage(const ModelOptions& options);
 
 /// What of the model nothing resident computes, as a fact; "" = nothing.

@@ -24,7 +24,8 @@ bool ends_convolution(const LayerList& list, const Op& op) {
 
 void add(StackLayer& layer, const LayerList& list, const Op& op) {
   if (const auto* aggregate = std::get_if<Aggregate>(&op.what)) {
-    layer.sum = *aggregate;
+    const bool is_of_edges = std::holds_alternative<EdgeInput>(list.at(op.inputs.front()).what);
+    (is_of_edges ? layer.edge_sum : layer.sum) = *aggregate;
   } else if (const auto* attend = std::get_if<Attend>(&op.what)) {
     layer.attention = *attend;
   } else if (const auto* project = std::get_if<Project>(&op.what)) {

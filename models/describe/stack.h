@@ -23,9 +23,10 @@ struct StackLayer {
 
   // the convolution: a sum, a maximum (neither of both) or attention, and products
   std::optional<Aggregate> sum{};
+  std::optional<Aggregate> edge_sum{};  ///< beside the sum, over the features of edges
   std::optional<Attend> attention{};
   std::vector<LinearMap> maps{};
-  bool is_joined = false;    ///< of the sum and of the rows themselves, added up: is_joined_product()
+  bool is_joined = false;    ///< of the sum, the rows themselves and edge_sum, added up: is_joined_product()
   std::string inner_norm{};  ///< a batch norm with ReLU between two maps; "" = none
 
   // around it

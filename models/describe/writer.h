@@ -26,6 +26,7 @@ class Writer {
   void of(int type, int relation = kEvery) { type_ = type, relation_ = relation; }
   void of_all() { of(kEvery); }
   OpId input(std::int64_t columns) { return add(Input{}, {}, columns, RowSet::kSources); }
+  OpId edge_input() { return add(EdgeInput{}, {}, list_.edge_dim, RowSet::kEntries); }
   OpId lookup(Lookup rows, std::int64_t columns) { return add(std::move(rows), {}, columns, RowSet::kSources); }
   OpId aggregate(SumKind kind, OpId x) { return aggregate(Aggregate{.kind = kind}, x); }
   OpId aggregate(Aggregate what, OpId x) { return add(std::move(what), {x}, width(x)); }

@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kBlocks<Source>)
 template <class Out, class Source>
 void launch(const Source& source, const NeighbourSum& sum, std::int64_t in_width, std::int64_t capacity,
             cudaStream_t stream) {
-  const std::int64_t part_chunks = sum.width / (sum.has_own_part ? 16 : 8);
+  const std::int64_t part_chunks = (sum.width - sum.num_others) / (sum.has_own_part ? 16 : 8);
   const RowGroup group = RowGroup::make(part_chunks);
   dropped_sum_kernel<Source, Out><<<blocks_for(capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
       source, sum, in_width, part_chunks, group);

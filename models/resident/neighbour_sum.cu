@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 template <class Out, class Source>
 void launch_sum(const Source& source, const NeighbourSum& sum, std::int64_t in_width, std::int64_t capacity,
                 cudaStream_t stream) {
-  const std::int64_t part_chunks = sum.width / (sum.has_own_part ? 16 : 8);
+  const std::int64_t part_chunks = (sum.width - sum.num_others) / (sum.has_own_part ? 16 : 8);
   const RowGroup group = RowGroup::make(std::max<std::int64_t>(part_chunks, 8));  // lanes for several entries
   sum_kernel<Source, Out><<<blocks_for(capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
       source, sum, in_width, part_chunks, group);

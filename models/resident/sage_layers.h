@@ -33,6 +33,7 @@ struct SageShape {
 struct SageData {
   DeviceCsr graph;
   FeatureRows features;
+  FeatureRows edge_features{};  ///< [entries of the graph, width] in its order; null: no model reads them
 };
 
 enum class SageUse : std::uint8_t {

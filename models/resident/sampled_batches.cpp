@@ -5,9 +5,10 @@
 
 namespace salient {
 
-SampledBatches::SampledBatches(DeviceCsr graph, const SamplingRule& rule, std::int64_t max_seeds, SamplingLead lead)
+SampledBatches::SampledBatches(DeviceCsr graph, const SamplingRule& rule, std::int64_t max_seeds, SamplingLead lead,
+                               Places places)
     : announced_(make_device_array<SeedBatch>(kMaxAnnounced)), current_(num_trees(lead) - 1) {
-  for (std::size_t i = 0; i < num_trees(lead); ++i) trees_.emplace_back(graph, rule, max_seeds);
+  for (std::size_t i = 0; i < num_trees(lead); ++i) trees_.emplace_back(graph, rule, max_seeds, places);
 }
 
 void SampledBatches::start(std::span<const NodeId> order) {

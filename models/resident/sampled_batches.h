@@ -29,9 +29,10 @@ class SampledBatches {
   /// Trees that sampling with this lead needs.
   static constexpr std::size_t num_trees(SamplingLead lead) { return lead == SamplingLead::kOneBatch ? 2 : 4; }
 
-  /// @param graph  device memory, outlives this; the next two arguments are SampledTree's
+  /// @param graph  device memory, outlives this; the next two arguments and the last are SampledTree's
   /// @throws Error{kDeviceMemory}
-  SampledBatches(DeviceCsr graph, const SamplingRule& rule, std::int64_t max_seeds, SamplingLead lead);
+  SampledBatches(DeviceCsr graph, const SamplingRule& rule, std::int64_t max_seeds, SamplingLead lead,
+                 Places places = Places::kNotKept);
 
   std::size_t num_trees() const { return trees_.size(); }
   const SampledTree& tree(std::size_t i) const { return trees_[i]; }

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "models/kernels/dropout.h"
+#include "models/resident/edge_means.h"
 #include "models/resident/loss.h"
 #include "models/resident/urgent_stream.h"
 
@@ -171,9 +172,24 @@ std::function<LevelRows(const StepRun&)> StepProgram::hidden_rows(const HiddenSu
   };
 }
 
-void StepProgram::add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden) {
+void StepProgram::add_edge_means(std::size_t level, const Matrix& operand, std::int64_t first) {
+  const bool is_last = level == levels_.last();  // rows behind its end: as add_first_sum() has them
+  add_ahead([=, this](const StepRun& run) {
+    PlacedEntries entries = tree(run).placed_entries(level);
+    entries.capacity = levels_.rows({level}, run.choice);
+    edge_means(entries, data_->inputs.edge_features, is_last ? RowsBehind::kAsTheyWere : RowsBehind::kZeros,
+               {operand.of(run.tree).data, operand.width, first, operand.type}, run.stream);
+  });
+}
+
+void StepProgram::add_hidden_sum(const NeighbourSum& sum, const Matrix& operand, const HiddenSum& hidden) {
   const auto rows = hidden_rows(hidden);
-  add([=, this](const StepRun& run) { neighbour_sum(of(run, sum), rows(run), run.stream); },
+  add(
+      [=, this](const StepRun& run) {
+        NeighbourSum mine = of(run, sum);
+        mine.operand = operand.of(run.tree).data;
+        neighbour_sum(mine, rows(run), run.stream);
+      },
       [=, this](const StepRun& run) {
         const SpreadGradient spread{hidden.gradient, hidden.z_gradient.data, hidden.self, hidden.seeds,
                                     tree(run).header()};
@@ -221,6 +237,7 @@ NeighbourSum StepProgram::sum_with_ones(const SumRule& rule, const Matrix& opera
           .has_own_part = false,
           .has_ones = true,
           .width = operand.width,
+          .num_others = 0,
           .type = operand.type,
           .operand = operand.data,
           .own_rows = nullptr,
@@ -251,13 +268,15 @@ LevelRows StepProgram::level_rows(std::size_t level, const Matrix& z, const Step
 
 std::int64_t StepProgram::bytes() const {
   const std::int64_t workspaces_and_graphs = std::int64_t{164} << 20;
-  const std::int64_t of_tree = levels_.capacity({levels_.last()}) * (16 + 4 * shape_.rule.fanouts.back());
+  const std::int64_t fanout = shape_.rule.fanouts.back(), of_places = reads_edges() ? 8 * (1 + fanout) : 0;
+  const std::int64_t of_tree = levels_.capacity({levels_.last()}) * (16 + 4 * fanout + of_places);
   return memory_.bytes() + static_cast<std::int64_t>(SampledBatches::num_trees(lead())) * of_tree +
          workspaces_and_graphs;
 }
 
 void StepProgram::finish() {
-  batches_.emplace(data_->inputs.graph, shape_.rule, shape_.max_seeds, lead());
+  batches_.emplace(data_->inputs.graph, shape_.rule, shape_.max_seeds, lead(),
+                   reads_edges() ? Places::kKept : Places::kNotKept);
   weights_.finish();
   cuda_check(cudaDeviceSynchronize());
 }

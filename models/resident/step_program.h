@@ -94,6 +94,7 @@ class StepProgram {
   const SampledTree& tree(const StepRun& run) const { return batches_->tree(run.tree); }
   StepMemory& memory() { return memory_; }
 
+  bool reads_edges() const { return shape_.model.edge_dim > 0; }  ///< their features
   bool is_training() const { return shape_.use == StepUse::kTraining; }
   Matrix matrix(Height height, std::int64_t width);
   Matrix gradient(Height height, std::int64_t width);  ///< the same without memory in a prediction
@@ -111,7 +112,10 @@ class StepProgram {
   PackedWeight add(const LinearLayer& layer);
   /// Of features, which have no gradient, ahead. @param operand, own_rows  by matrix_ahead(), for those of `sum`
   void add_first_sum(const NeighbourSum& sum, const Matrix& operand, const Matrix& own_rows = {});
-  void add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden);
+  /// @param operand  for those of `sum`
+  void add_hidden_sum(const NeighbourSum& sum, const Matrix& operand, const HiddenSum& hidden);
+  /// Means of the features of edges, ahead, in the operand's columns from `first` on. @param operand  by matrix_ahead()
+  void add_edge_means(std::size_t level, const Matrix& operand, std::int64_t first);
   std::function<LevelRows(const StepRun&)> hidden_rows(const HiddenSum& hidden);  ///< with room for LevelRows::kept
   void add_norm(const std::string& name, const NormPart& part);
   /// Whether the norm of a map of features, from `in` columns with one of ones to `out`, is computed from moments.

@@ -41,13 +41,27 @@ struct LastHop {
   std::int64_t fanout;
 };
 
+/// The entries that a hop keeps of each node of a level, by their places in the graph. Device memory.
+struct PlacedEntries {
+  const LocalId* num_nodes;    ///< [1] of the level
+  std::int64_t capacity;       ///< of the level
+  const LocalId* first_child;  ///< [capacity + 1] of a hop that grows the level: the entries of node i are those from
+                               ///< first_child[i] to first_child[i + 1]. Null of the last hop:
+  const LocalId* num_entries;  ///< [capacity] the first num_entries[i] of
+  std::int64_t fanout;         ///< those from i * fanout on
+  const EdgeOffset* places;    ///< of each in the graph's entries
+};
+
+/// Whether a tree knows the places of its entries: 8 bytes each, and their writing.
+enum class Places : std::uint8_t { kNotKept, kKept };
+
 /// The levels of one batch at a time. All memory is allocated once, for the largest batch that the fanouts allow.
 class SampledTree {
  public:
   /// @param graph  device memory, outlives this
   /// @param rule   fanouts in [1, kMaxResidentFanout]; has_tree_draw()
   /// @throws Error{kDeviceMemory}
-  SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds);
+  SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds, Places places = Places::kNotKept);
 
   /// Writes the header, and takes the batch's seeds as level 0. Enqueues and returns.
   void begin(const SeedBatch& batch, cudaStream_t stream);
@@ -71,9 +85,13 @@ class SampledTree {
   std::int64_t capacity(std::size_t level) const { return capacities_[level]; }
   TreeGrowth growth(std::size_t level) const;
   LastHop last_hop() const;
+  /// Of the hop that is sampled for the nodes of a level. Only with Places::kKept.
+  PlacedEntries placed_entries(std::size_t level) const;
 
  private:
   TreeStart start() const;
+  bool has_places() const { return !places_.empty(); }
+  void grow_level(std::size_t h, cudaStream_t stream);
 
   DeviceCsr graph_;
   SamplingRule rule_;
@@ -85,6 +103,7 @@ class SampledTree {
   DeviceArray<LocalId> num_children_;                       // [capacity + 1] of the hop at hand, or before a node's
   DeviceArray<LocalId> chunk_sums_;                         // of the hop at hand
   DeviceArray<NodeId> entries_;                             // of the last hop
+  std::vector<DeviceArray<EdgeOffset>> places_;             // of all hops, or none
   DeviceArray<unsigned long long> num_edges_;               // [2, hops]: of the last batch, of those before it
 };
 

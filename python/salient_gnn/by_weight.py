@@ -11,13 +11,22 @@ import torch
 from torch import Tensor
 
 
-def mean(conv: Any, x: Tensor, num_dst: int, edges: Tensor, weight: Tensor) -> Tensor:
-    """[num_dst, F] of a SAGEConv: sum(w x) / sum(w) over a row, 0 where the weights sum to 0, and the node itself."""
+def mean(
+    conv: Any, x: Tensor, num_dst: int, edges: Tensor, weight: Tensor, edge_attr: Tensor | None = None
+) -> Tensor:
+    """[num_dst, F] of a SAGEConv: sum(w x) / sum(w) over a row, 0 where the weights sum to 0, and the node itself; of
+    an EdgeSAGEConv that of edge_attr, too."""
     source, row = edges
     scale = _in_rows(weight, row, num_dst)
-    scale = torch.where(scale > 0, scale.reciprocal(), 0)
-    sums = _in_rows((weight * scale[row]).unsqueeze(1) * x[source], row, num_dst)
-    return conv.lin_l(sums) + conv.lin_r(x[:num_dst])
+    shares = (weight * torch.where(scale > 0, scale.reciprocal(), 0)[row]).unsqueeze(1)
+    out = conv.lin_l(_in_rows(shares * x[source], row, num_dst)) + conv.lin_r(x[:num_dst])
+    return out if edge_attr is None else out + conv.lin_edge(_in_rows(shares * edge_attr, row, num_dst))
+
+
+def mean_of_entries(values: Tensor, row: Tensor, num_rows: int) -> Tensor:
+    """[num_rows, F] of values [E, F]: the mean over each row's entries, 0 of a row without."""
+    count = torch.bincount(row, minlength=num_rows).clamp(min=1)
+    return _in_rows(values, row, num_rows) / count.unsqueeze(1)
 
 
 def row_mean(conv: Any, x: Tensor, num_dst: int, edges: Tensor, weight: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from salient_gnn import by_weight
 from salient_gnn._runs import checkpoint_folder, link_embeddings_of, trained_on
 from salient_gnn.decoders import decoder_of, embeddings_of
+from salient_gnn.edge_sage import EdgeSAGEConv
 from salient_gnn.layer import Layer
 from salient_gnn.run_module import RunModule
 from salient_gnn.typed_models import KINDS, TypedModel
@@ -169,6 +170,8 @@ class TrainedModel(RunModule):
 
         heads = self.config["heads"] if is_hidden else 1
         edge_dim = self.config.get("edge_dim")
+        if self.kind == "sage" and edge_dim is not None:
+            return EdgeSAGEConv(width_in, width_out, edge_dim, aggr=self.config["aggr"])
         if self.kind == "sage":
             return pyg.SAGEConv(width_in, width_out, aggr=self.config["aggr"], bias=False)
         if self.kind == "gat":
@@ -267,10 +270,10 @@ class TrainedModel(RunModule):
         self, conv: nn.Module, x: Tensor, edges: Tensor, num_dst: int, weight: Tensor, edge_attr: Tensor | None
     ) -> Tensor:
         weight = weight.to(x.dtype)
+        edge_attr = None if edge_attr is None else edge_attr.to(x.dtype)
         if self.kind == "sage":
-            return by_weight.mean(conv, x, num_dst, edges, weight)
+            return by_weight.mean(conv, x, num_dst, edges, weight, edge_attr)
         if self.kind != "gcn":
-            edge_attr = None if edge_attr is None else edge_attr.to(x.dtype)
             return by_weight.attention(self.kind, conv, x, num_dst, edges, weight, edge_attr)
         if self.config.get("gcn_norm", "row") == "symmetric":
             return by_weight.symmetric_sum(conv, x, edges, weight)

@@ -9,6 +9,7 @@ class. The edges of its class are of kind 1, the others of kind 0, so who does n
 import json
 import pathlib
 import random
+import re
 import sys
 import unittest
 
@@ -46,12 +47,20 @@ class EdgeFeatures(StoreRuns):
         (cls.work / "nodes.csv").write_text("id,noise,hint,label\n" + "".join(rows))
         cls.prepare("with", "--edge-feature-columns", "kind,noise")
         cls.prepare("without")
+        (cls.work / "amounts.csv").write_text("source,target,amount\n" + "".join(
+            f"{s},{d},{2 * classes[d] + draw.gauss(0, 1):.3f}\n" for s, d, _ in edges))
+        cls.prepare("amounts", "--edge-feature-columns", "amount", edges="amounts.csv")
 
     @classmethod
     def prepare(cls, name, *options, expect=0, edges="edges.csv"):
         return PROGRAMS.run("salient-prepare", "edges", "--edges", cls.work / edges, "--nodes", cls.work / "nodes.csv",
                             "--label", "label", "--unlabelled", "none", "--split", "0.6,0.2,0.2", "--symmetric", "no",
                             "--out", cls.work / name, *options, expect=expect)
+
+    def parameters(self, run):
+        """What the header of a run's weights says of each."""
+        data = (self.work / run / "checkpoints/latest/model.safetensors").read_bytes()
+        return json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
 
     def logits(self, name):
         return (self.work / name / "logits.npy").read_bytes()
@@ -61,11 +70,38 @@ class EdgeFeatures(StoreRuns):
             said = self.train("with", f"with-{model}", "--model", model).stderr
             self.assert_told_once(said, f"features of edges: 2, which {model} reads")
             self.assertGreater(self.accuracy(f"with-{model}"), 0.95, model)
-        for model in ("gatv2", "sage"):
+        for model in ("gatv2", "gcn"):
             said = self.train("with", f"none-{model}", "--model", model, "--edge-features",
                               "none" if model == "gatv2" else "auto").stderr
             self.assert_told_once(said, "features of edges: 2, which are not read")
             self.assertLess(abs(self.accuracy(f"none-{model}") - 0.5), 0.12, model)
+
+    def test_sage_learns_what_edges_tell_by_themselves(self):
+        """Every edge's amount says something of the node that it leads to, and nothing else does."""
+        for name, options in (("mean", []), ("max", ["--aggr", "max"]), ("norm", ["--norm", "layer", "--residual"])):
+            said = self.train("amounts", f"amounts-{name}", "--model", "sage", *options).stderr
+            self.assert_told_once(said, "features of edges: 1, which sage reads")
+            self.assertGreater(self.accuracy(f"amounts-{name}"), 0.95, name)
+        self.train("amounts", "amounts-none", "--model", "sage", "--edge-features", "none")
+        self.assertLess(abs(self.accuracy("amounts-none") - 0.5), 0.12)
+        weights = self.parameters("amounts-mean")
+        self.assertEqual(weights["convs.0.lin_edge.weight"]["shape"], [16, 1])
+        self.assertNotIn("convs.0.lin_edge.weight", self.parameters("amounts-none"))
+
+    def test_a_run_of_sage_that_read_none_goes_on_without(self):
+        """One that was begun before sage read them, and one on data without."""
+        self.train("with", "undisturbed", "--model", "sage", "--edge-features", "none", "--epochs", 4)
+        self.train("with", "older", "--model", "sage", "--edge-features", "none", "--epochs", 2)
+        config = self.work / "older/config.toml"
+        config.write_text(re.sub('edge-features = "none"', 'edge-features = "auto"', config.read_text()))
+        self.infer("older", "older-predicted", "--nodes", "all")
+        PROGRAMS.run("salient-train", "--resume", self.work / "older", "--epochs", 4, expect=0)
+        self.assertEqual(self.weights("undisturbed"), self.weights("older"))
+        self.train("without", "elsewhere", "--model", "sage", "--epochs", 1)
+        self.prepare("without-kept", "--repeats", "keep")
+        for data in ("with", "without-kept"):
+            self.infer("elsewhere", f"elsewhere-{data}", "--dataset", self.work / data, "--nodes", "all")
+        self.assertEqual(self.logits("elsewhere-with"), self.logits("elsewhere-without-kept"))
 
     def test_runs_without_them_are_those_of_a_store_without(self):
         self.prepare("without-kept", "--repeats", "keep")
@@ -75,19 +111,21 @@ class EdgeFeatures(StoreRuns):
         self.assertEqual(self.weights("plain-with"), self.weights("plain-without-kept"))
 
     def test_threads_and_ranks_change_nothing(self):
-        for workers in (1, 3):
-            self.train("with", f"workers-{workers}", "--model", "gatv2", "--epochs", 3, "--workers", workers)
-        self.assertEqual(self.losses("workers-1"), self.losses("workers-3"))
-        self.assertEqual(self.weights("workers-1"), self.weights("workers-3"))
-        self.train("with", "ranks-2", "--model", "gatv2", "--epochs", 3, "--global-batch-size", 40, ranks=2)
-        for one, two in zip(self.losses("workers-1"), self.losses("ranks-2"), strict=True):
-            self.assertAlmostEqual(one, two, delta=1e-4)
-        self.infer("workers-1", "alone", "--nodes", "all")
-        self.infer("workers-1", "ranks", "--nodes", "all", ranks=2)
-        self.assertEqual(self.logits("alone"), self.logits("ranks"))
+        for model in ("gatv2", "sage"):
+            one, three, ranks = (f"{model}-{how}" for how in ("workers-1", "workers-3", "ranks-2"))
+            for run, workers in ((one, 1), (three, 3)):
+                self.train("with", run, "--model", model, "--epochs", 3, "--workers", workers)
+            self.assertEqual(self.losses(one), self.losses(three))
+            self.assertEqual(self.weights(one), self.weights(three))
+            self.train("with", ranks, "--model", model, "--epochs", 3, "--global-batch-size", 40, ranks=2)
+            for alone, two in zip(self.losses(one), self.losses(ranks), strict=True):
+                self.assertAlmostEqual(alone, two, delta=1e-4)
+            self.infer(one, f"{model}-alone", "--nodes", "all")
+            self.infer(one, f"{model}-ranks", "--nodes", "all", ranks=2)
+            self.assertEqual(self.logits(f"{model}-alone"), self.logits(f"{model}-ranks"))
 
     def test_exact_predictions_are_those_of_all_neighbours(self):
-        for model in ("gine", "gatv2", "transformer", "gat"):
+        for model in ("sage", "gine", "gatv2", "transformer", "gat"):
             self.train("with", f"exact-{model}", "--model", model, "--epochs", 1)
             self.infer(f"exact-{model}", f"{model}-exact", "--nodes", "all", "--exact")
             self.infer(f"exact-{model}", f"{model}-all", "--nodes", "all", "--fanout", "-1,-1")
@@ -110,11 +148,12 @@ class EdgeFeatures(StoreRuns):
     def test_links_are_predicted_with_them(self):
         self.prepare("links", "--edge-feature-columns", "kind,noise", "--edge-split", "0.8,0.1,0.1")
         PROGRAMS.run("salient-prepare", "verify", self.work / "links", expect=0)
-        for model, said in (("gatv2", "features of edges: 2, which gatv2 reads"), ("sage", "2, which are not read")):
+        for model, said in (("gatv2", "features of edges: 2, which gatv2 reads"), ("gcn", "2, which are not read"),
+                            ("sage", "features of edges: 2, which sage reads")):
             done = self.train("links", f"links-{model}", "--task", "link", "--model", model, "--epochs", 2,
                               "--metric", "mrr", "--eval-negatives", 20)
             self.assert_told_once(done.stderr, said)
-        self.assertNotEqual(self.losses("links-gatv2"), self.losses("links-sage"))
+        self.assertNotEqual(self.losses("links-gatv2"), self.losses("links-gcn"))
         self.train("links", "links-workers", "--task", "link", "--model", "gatv2", "--epochs", 2, "--metric", "mrr",
                    "--eval-negatives", 20, "--workers", 3)
         self.assertEqual(self.losses("links-gatv2"), self.losses("links-workers"))

@@ -251,6 +251,79 @@ class ResidentTraining(programs.ProgramTest):
         advice = "; tf32 is faster there than bf16"
         self.assertEqual([name for name in taken if advice in taken[name]], ["auto-bf16"])
 
+    # --- features of edges ---
+
+    def edges(self):
+        """A store whose edges alone tell the labels: the amount of each edge is noise around its node's class."""
+        folder = self.work / "edges"
+        if (folder / "store").exists():
+            return folder / "store"
+        folder.mkdir()
+        draw, nodes = random.Random(1), 6000
+        classes = [draw.randrange(2) for _ in range(nodes)]
+        (folder / "edges.csv").write_text("s,t,amount,noise\n" + "".join(
+            f"{draw.randrange(nodes)},{v},{2 * classes[v] + draw.gauss(0, 1):.3f},{draw.random():.3f}\n"
+            for v in range(nodes) for _ in range(8)))
+        (folder / "nodes.csv").write_text("id,x,y,label\n" + "".join(
+            f"{v},{draw.gauss(0, 1):.3f},{draw.gauss(0, 1):.3f},c{classes[v]}\n" for v in range(nodes)))
+        PROGRAMS.run("salient-prepare", "edges", "--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv",
+                     "--edge-feature-columns", "amount,noise", "--label", "label", "--split", "0.6,0.2,0.2",
+                     "--symmetric", "no", "--out", folder / "store", expect=0)
+        return folder / "store"
+
+    def test_features_of_edges_train_and_predict_as_in_eager_steps(self):
+        data, host = {"dataset": self.edges()}, ["--sampler", "host"]
+        cases = {"edges-plain": SMALL, "edges-norm": [*SMALL, "--norm", "layer", "--residual", "--jk", "cat"],
+                 "edges-bf16": FUSED}
+        runs = {f"{step}-{case}": ([*args, *(["--precision", "fp32", *host] if step == "eager" else []), "--epochs", 4],
+                                   {"step": step, **data})
+                for case, args in cases.items() for step in ("eager", "resident")}
+        runs["auto-edges"] = ([*SMALL, "--epochs", 1], {"step": "auto", **data})
+        runs["none-edges"] = ([*SMALL, "--edge-features", "none", "--epochs", 4], data)
+        runs["all-edges"] = ([*SMALL, "--eval-fanout=-1,-1", "--epochs", 1], data)
+        printed = self.train_all(runs)
+        for name in (*(f"resident-{case}" for case in cases), "auto-edges"):
+            self.assertIn("training steps are resident", printed[name])
+        self.assertIn("evaluation is eager: a fanout is not in 1 to 32", printed["all-edges"])
+        for case, args in cases.items():
+            self.assert_close_curves(f"eager-{case}", f"resident-{case}",
+                                     BF16_TOLERANCE if args is FUSED else 2 * TOLERANCE)
+            self.assertGreater(self.metrics(f"resident-{case}")[-1]["valid_accuracy"], 0.9)
+        self.assertLess(self.metrics("none-edges")[-1]["valid_accuracy"], 0.6)
+        logits = {}
+        for step in ("eager", "resident"):
+            out = self.work / f"edges-predicted-{step}"
+            PROGRAMS.run("salient-infer", "--run", self.work / "resident-edges-plain", "--nodes", "test", "--step",
+                         step, "--device", "cuda", "--fanout", "8,8", "--out", out, expect=0)
+            logits[step] = npy.read(out / "logits.npy").values
+        for a, b in zip(logits["eager"], logits["resident"], strict=True):
+            self.assertLess(abs(a - b), 1e-3)
+        for how, words in ((["--exact", "--step", "resident"], "the model reads features of edges"),):
+            done = PROGRAMS.run("salient-infer", "--run", self.work / "resident-edges-plain", "--nodes", "test",
+                                "--device", "cuda", "--out", self.work / "edges-refused", *how, expect=USAGE)
+            self.assertIn(words, done.stderr)
+
+    def test_features_of_edges_are_in_the_plan_and_in_resumed_runs(self):
+        data = {"dataset": self.edges()}
+        printed = self.train_all({"dry-edges": ([*SMALL, "--dry-run"], {"step": "auto", **data}),
+                                  "whole-edges": ([*SMALL, "--deterministic", "--epochs", 4], data),
+                                  "part-edges": ([*SMALL, "--deterministic", "--epochs", 2], data)})
+        self.assertRegex(printed["dry-edges"], r"\n  features of edges +0\.0 MB +0\.2 MB")
+        self.said_by(self.resume("part-edges", "--epochs", 4))
+        self.assert_same_run("whole-edges", "part-edges")
+        refused = {"refused-gatv2": (["--model", "gatv2", *SMALL], "attention reads the features of edges"),
+                   "refused-gine": (["--model", "gine", *SMALL], "the model has no resident step")}
+        printed = self.train_all({name: ([*args, "--sampler", "host"], data) for name, (args, _) in refused.items()},
+                                 expect=USAGE)
+        for name, (_, reason) in refused.items():
+            self.assertRegex(printed[name], f"error: .*{reason}")
+
+    def test_two_ranks_with_features_of_edges_train_as_one(self):
+        comm = self.comm_of_two_ranks()
+        options, data = [*SMALL, "--global-batch-size", 200, "--epochs", 3], {"dataset": self.edges()}
+        self.train_all({"one-edges": (options, data), "two-edges": ([*options, *comm], {"ranks": 2, **data})})
+        self.assert_close_curves("one-edges", "two-edges", TOLERANCE)
+
     # --- ranks: of one GPU too, over host memory ---
 
     def comm_of_two_ranks(self):

@@ -98,6 +98,16 @@ TEST(ComputeBytes, GrowWithFeaturesOfEdges) {
   }
 }
 
+TEST(ComputeBytes, OfSageWithFeaturesOfEdgesHaveAProductMore) {
+  ModelOptions options = sage(5);
+  const std::int64_t without = compute_bytes(options, kMfg, Gradients::kAll);
+  options.edge_dim = 3;
+  const std::int64_t with = compute_bytes(options, kMfg, Gradients::kAll);
+  EXPECT_GE(with, without + kFloat * 80 * 8);
+  options.edge_dim = 403;
+  EXPECT_GE(compute_bytes(options, kMfg, Gradients::kAll), with + kFloat * 80 * 400) << "their means";
+}
+
 /// As measured on the models' operators when the counts were fitted; a list that changes shows here.
 TEST(ComputeBytes, OfPlainModelsAreWhatWasFitted) {
   struct Fitted {

@@ -65,6 +65,13 @@ TEST(ModelsOnDevice, TrainAsOnTheHost) {
     options.edge_dim = test::kEdgeDim, options.heads = 4;
     expect_trains_as_on_the_host(options, name_of(kind) + " with features of edges");
   }
+  for (const Aggregation aggr : {Aggregation::kMean, Aggregation::kMax})
+    for (const AggregateBy by : {AggregateBy::kCount, AggregateBy::kWeight}) {
+      ModelOptions options = options_of(ModelKind::kSage);
+      options.edge_dim = test::kEdgeDim, options.aggr = aggr, options.aggregate = by;
+      if (problems_of(options).empty())
+        expect_trains_as_on_the_host(options, "sage with features of edges, " + name_of(aggr) + " " + name_of(by));
+    }
   for (const auto& [kind, name] : names_of(ModelKind{})) {
     if (!can_aggregate_by_weight(kind)) continue;
     ModelOptions options = options_of(kind);

@@ -124,7 +124,8 @@ def test_edges_with_times_know_their_places(tmp_path):
 
 
 @programs
-@pytest.mark.parametrize("options", [{"model": "gat", "heads": 2}, {"model": "gatv2", "heads": 2},
+@pytest.mark.parametrize("options", [{"model": "sage"}, {"model": "sage", "aggr": "max", "jk": "cat"},
+                                     {"model": "gat", "heads": 2}, {"model": "gatv2", "heads": 2},
                                      {"model": "transformer", "heads": 2}, {"model": "gine"}])  # fmt: skip
 def test_a_runs_model_in_pyg_gives_the_programs_logits(dataset, tmp_path, options):
     pytest.importorskip("torch_geometric")

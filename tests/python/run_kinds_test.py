@@ -55,6 +55,7 @@ def weighted(tmp_path_factory):
     ("weights", {"model": "gat", "heads": 2}),
     ("weights", {"model": "gatv2", "heads": 2}),
     ("weights", {"model": "transformer", "heads": 2}),
+    ("features", {"model": "sage"}),
     ("features", {"model": "gat", "heads": 2}),
     ("features", {"model": "gatv2", "heads": 2}),
     ("features", {"model": "transformer", "heads": 2}),

@@ -12,6 +12,7 @@
 #include "core/half.h"
 #include "store/dataset_checks.h"
 #include "store/dataset_summary.h"
+#include "store/synthetic_edges.h"
 #include "tests/support/dataset_digest.h"
 
 namespace salient {
@@ -46,6 +47,28 @@ TEST(Synthetic, GraphsKeepTheRulesOfAStore) {
     checks.check_splits(splits, dataset.label_table());
     checks.check_finite(dataset.features, dataset.feature_type);
   }
+}
+
+TEST(Synthetic, FeaturesOfEdgesAreNoiseThatAnEdgeSharesWithItsReverse) {
+  const Dataset plain = make_synthetic_dataset(synthetic_of_size(3000, 12, 7, 20));
+  const Dataset dataset = with_synthetic_edge_features(plain, 6);
+  EXPECT_EQ(dataset.edge_features.num_rows, static_cast<std::size_t>(plain.num_edges()));
+  EXPECT_EQ(dataset.edge_features.row_bytes, 12U);
+  const DatasetChecks checks("generated");
+  checks.check_finite(dataset.edge_features, dataset.edge_feature_type);
+  checks.check_reverse_edges(dataset.graph, dataset.edge_features);
+  const auto* const halves = reinterpret_cast<const std::uint16_t*>(dataset.edge_features.data);
+  double sum = 0, squares = 0;
+  const std::size_t count = dataset.edge_features.num_rows * 6;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = half_to_float(halves[i]);
+    sum += value, squares += value * value;
+  }
+  EXPECT_NEAR(sum / static_cast<double>(count), 0, 0.02);
+  EXPECT_NEAR(squares / static_cast<double>(count), 1, 0.02);
+  EXPECT_NE(dataset.fingerprint, plain.fingerprint);
+  EXPECT_EQ(digest_text(with_synthetic_edge_features(plain, 6)), digest_text(dataset));
+  EXPECT_NE(digest_text(with_synthetic_edge_features(plain, 5)), digest_text(dataset));
 }
 
 TEST(Synthetic, ShapeIsThatOfTheOriginal) {

@@ -16,6 +16,7 @@ inline std::string digest_text(const Dataset& dataset) {
   add(dataset.graph.indptr);
   add(dataset.graph.indices);
   add_rows(dataset.features);
+  if (dataset.edge_feature_dim > 0) add_rows(dataset.edge_features);
   for (const FeatureTable& table : dataset.type_features) add_rows(table.rows);
   add(dataset.labels);
   add(dataset.train);

@@ -26,12 +26,13 @@ void for_each_model(Check check) {
                                    .norm = norm,
                                    .residual = residual,
                                    .jk = jk};
-              options.edge_dim = kind == ModelKind::kTransformer && is_other ? kEdgeDim : edge_dim_of(kind);
+              const bool reads_edges = kind == ModelKind::kTransformer || (kind == ModelKind::kSage && num_layers > 1);
+              options.edge_dim = reads_edges && is_other ? kEdgeDim : edge_dim_of(kind);
               if (is_typed(kind)) options.types = small_types();
               options.activate_input = is_typed(kind) && is_other;
               if (kind == ModelKind::kRgcn) (is_other ? options.blocks : options.bases) = num_layers > 1 ? 3 : 0;
               if (has_attention(kind)) options.heads = is_other ? 1 : 3;
-              if (kind == ModelKind::kSage && is_other) options.aggr = Aggregation::kMax;
+              if (kind == ModelKind::kSage && is_other && num_layers != 2) options.aggr = Aggregation::kMax;
               if (kind == ModelKind::kGcn && is_other) options.gcn_norm = GcnNorm::kRow;
               if (kind == ModelKind::kGin && is_other) options.gin_sum = GinSum::kScaled;
               if (!problems_of(options).empty()) continue;  // sage-ri has no choices

@@ -91,6 +91,47 @@ TEST_F(PlanResidency, HasAGraphWithTimesOnTheGpuWhereSeedsSeeTheirPastAlone) {
   EXPECT_COMPLAINT((void)plan_by(false, GraphResidency::kDevice), ErrorKind::kUsage, "in the order of times");
 }
 
+TEST_F(PlanResidency, HasTheGraphOnTheGpuForResidentBatchesAloneWhereOthersCarryFeaturesOfEdges) {
+  const Dataset edges = test::with_edge_features(dataset_, 8);
+  const auto bytes = static_cast<std::int64_t>(edges.edge_features.num_rows * edges.edge_features.row_bytes);
+  needs_.loaders[0].batch.entries.features = true;
+  const auto plan_for = [&](std::int64_t device_bytes, const ResidencyRequest& request = {}) {
+    return plan_residency(request, edges, needs_, {.host_bytes = kPlenty, .device_bytes = device_bytes});
+  };
+  EXPECT_EQ(plan_for(kPlenty).residency.graph, GraphResidency::kHost) << "eager batches need its sampler";
+  EXPECT_FALSE(plan_for(kPlenty).residency.edge_features);
+  EXPECT_COMPLAINT((void)plan_for(kPlenty, {.graph = GraphResidency::kDevice}), ErrorKind::kUsage,
+                   "features or weights of edges");
+  needs_.resident_edges = true;
+  needs_.loaders[0].if_resident = MemoryLine{"resident batches", 0, 3000};
+  const DataPlan resident = plan_for(kPlenty);
+  EXPECT_EQ(resident.residency.graph, GraphResidency::kDevice);
+  EXPECT_TRUE(resident.residency.edge_features);
+  EXPECT_NE(to_text(resident).find("features of edges"), std::string::npos) << to_text(resident);
+  needs_.resident_edges = false, needs_.loaders[0].batch.entries = {};
+  EXPECT_EQ(resident.device_bytes - plan_for(kPlenty).device_bytes, bytes);
+  needs_.resident_edges = true, needs_.loaders[0].batch.entries.features = true;
+  EXPECT_EQ(plan_for(resident.device_bytes).residency, resident.residency);
+  const DataResidency smaller = plan_for(resident.device_bytes - edges.graph.num_bytes()).residency;
+  EXPECT_EQ(smaller, (DataResidency{.features = Residency::kDevice})) << "without them its batches are eager";
+  for (const Residency features : {Residency::kHost, Residency::kCached}) {
+    EXPECT_EQ(plan_for(kPlenty, {.features = features}).residency.graph, GraphResidency::kHost) << name_of(features);
+    EXPECT_COMPLAINT((void)plan_for(kPlenty, {.features = features, .graph = GraphResidency::kDevice}),
+                     ErrorKind::kUsage, "features or weights of edges");
+  }
+}
+
+TEST_F(PlanResidency, CountsSamplingOnTheHostBesideResidentBatchesThatReadEdges) {
+  const Dataset edges = test::with_edge_features(dataset_, 8);
+  needs_.loaders[0].batch.entries.features = needs_.resident_edges = true;
+  needs_.loaders.push_back(needs_.loaders[0]);  // of an evaluation that is not resident
+  needs_.loaders[0].if_resident = MemoryLine{"resident batches", 0, 3000};
+  const DataPlan found = plan_residency({}, edges, needs_, {.host_bytes = kPlenty, .device_bytes = kPlenty});
+  EXPECT_EQ(found.residency.graph, GraphResidency::kDevice);
+  const BatchNeed& batch = needs_.loaders[1].batch;
+  EXPECT_EQ(found.host_bytes, 2 * batch.host_sampler_bytes + 4 * batch.slab(Residency::kDevice).host_bytes + 1000);
+}
+
 TEST_F(PlanResidency, TakesTheBestThatFits) {
   using enum Residency;
   const std::int64_t all = need_of(kDevice, GraphResidency::kDevice),

@@ -158,6 +158,31 @@ TEST_F(ResidentPredictionsTest, RoundAsTheirPrecision) {
   }
 }
 
+TEST_F(ResidentPredictionsTest, OfFeaturesOfEdgesFindWhatEagerOnesFind) {
+  for (const int dim : {3, 8}) {
+    const Dataset dataset = test::with_edge_features(dataset_, dim);
+    const ResidentData data(dataset, kAllOnDevice);
+    ASSERT_TRUE(residency_of(data.view()).edge_features);
+    model_ = test::model_with_history("sage-edges", dataset);
+    model_->to(device_.torch_device());
+    ResidentSpec spec = spec_of({5, 4, 3});
+    spec.model = test::options_of_variant("sage-edges");
+    const std::span<const NodeId> nodes = dataset.train.first(3 * kBatch + 7);
+    LoaderPredictions eager(dataset,
+                            {.rule = spec.rule, .entries = {.features = true}, .to_device = true, .data = data.view()},
+                            device_);  // sampled on the host, whose graph is on the GPU, too
+    const Predicted expected = predict(eager, nodes);
+    const double norm = expected.found.logits.norm().item<double>();
+    for (const auto& [precision, bound] : {std::pair(Precision::kFp32, 1e-5), std::pair(Precision::kBf16, 0.03)}) {
+      spec.numerics.precision = precision;
+      const auto resident = make_resident_predictions(spec, dataset, data.view(), device_, *model_);
+      for (const char* weights : {"as they were", "again"})
+        EXPECT_LT((predict(*resident, nodes).found.logits - expected.found.logits).norm().item<double>(), bound * norm)
+            << dim << ", " << name_of(precision) << ", " << weights;
+    }
+  }
+}
+
 TEST_F(ResidentPredictionsTest, SeeTheWeightsOfTheirStart) {
   const auto resident = make_resident_ones(spec_of({4, 3, 2}));
   const Predicted before = predict(*resident, dataset_.train);

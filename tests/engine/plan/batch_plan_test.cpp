@@ -48,6 +48,24 @@ const Dataset& with_edges() {
   return dataset;
 }
 
+const Dataset& sparse() {
+  static const Dataset dataset = [] {
+    Dataset made = small();
+    made.feature_layout = FeatureLayout::kCsr;
+    return made;
+  }();
+  return dataset;
+}
+
+const Dataset& typed() {
+  static const Dataset dataset = [] {
+    Dataset made = small();
+    made.types.node_types = {{.name = "paper", .count = 100}};
+    return made;
+  }();
+  return dataset;
+}
+
 struct Case {
   std::string rule;
   Purpose purpose;
@@ -58,16 +76,6 @@ struct Case {
 
 std::vector<Case> cases() {
   using Q = StepQuestion&;
-  static const Dataset sparse = [] {
-    Dataset dataset = small();
-    dataset.feature_layout = FeatureLayout::kCsr;
-    return dataset;
-  }();
-  static const Dataset typed = [] {
-    Dataset dataset = small();
-    dataset.types.node_types = {{.name = "paper", .count = 100}};
-    return dataset;
-  }();
   static const Dataset labels = test::generated_dataset(100, 5, 7, FeatureType::kF16, /*num_labels=*/4);
   static const Dataset wide = test::generated_dataset(100, 5, 6800);
   const auto none = [](Q) {};
@@ -77,13 +85,16 @@ std::vector<Case> cases() {
   const std::string is_large = "a resident batch would compute ";
   return {
       {"asked for", kTraining, [](Q q) { q.asked = StepKind::kEager; }},
-      {"the graph has node types", kTraining, none, "the graph has node types", typed},
-      {"the graph has node types", kExact, none, "the graph has node types", typed},
+      {"the graph has node types", kTraining, none, "the graph has node types", typed()},
+      {"the graph has node types", kExact, none, "the graph has node types", typed()},
       {"neighbours are drawn by time", kTraining, [](Q q) { q.spec.time.emplace(); }},
       {"links are predicted", kTraining, [](Q q) { q.spec.is_of_links = true; }},
       {"links are predicted", kExact, [](Q q) { q.spec.is_of_links = true; }},
-      {"the model reads features of edges", kTraining, [](Q q) { q.spec.model.kind = ModelKind::kGat; },
-       "the model reads features of edges", with_edges()},
+      {"the model reads features of edges", kExact, none, "the model reads features of edges", with_edges()},
+      {"features of edges are not in GPU memory", kTraining, [](Q q) { q.data.edge_features = false; },
+       "features of edges are not in GPU memory", with_edges()},
+      {"model", kTraining, [](Q q) { q.spec.model.kind = ModelKind::kGat; }, "attention reads the features of edges",
+       with_edges()},
       {"model", kTraining, [](Q q) { q.spec.model.aggregate = AggregateBy::kWeight; },
        "neighbours count by the weights of edges"},
       {"model", kExact, [](Q q) { q.spec.model.aggregate = AggregateBy::kWeight; },
@@ -100,7 +111,7 @@ std::vector<Case> cases() {
       {"the model has one layer", kExact,
        [](Q q) { q.spec.model.num_layers = 1, q.spec.numerics.precision = Precision::kBf16; }},
       {"this build has no CUDA", kTraining, [](Q q) { q.has_kernels = false; }},
-      {"the features are sparse", kTraining, none, "the features are sparse", sparse},
+      {"the features are sparse", kTraining, none, "the features are sparse", sparse()},
       {"features and graph are not both in GPU memory", kTraining, [](Q q) { q.data = {}; }},
       {"features and graph are not both in GPU memory", kExact, [](Q q) { q.data.graph = GraphResidency::kHost; }},
       {"draw", kTraining, [](Q q) { q.spec.rule.draw = Draw::kLabor; }, "neighbours are drawn by labor"},
@@ -192,6 +203,16 @@ TEST(StepRules, KnowWhichModelsHaveResidentBatches) {
       << "of a kind that is added without one";
   for (const ModelKind kind : {ModelKind::kGatv2, ModelKind::kTransformer})
     EXPECT_EQ(why(kind, 1024), "a batch may have more than 2^23 rows") << "of entries";
+}
+
+TEST(StepRules, OfSageWithFeaturesOfEdgesAreThoseOfItsProgram) {
+  const StepQuestion question = good(Purpose::kTraining, with_edges());
+  EXPECT_TRUE(plan_batches(question).is_resident()) << plan_batches(question).why;
+  EXPECT_FALSE(is_plain_sage(question.spec, with_edges()));
+  EXPECT_TRUE(is_plain_sage(question.spec, small()));
+  EXPECT_TRUE(plan_batches(good(Purpose::kServing, with_edges())).is_resident());
+  EXPECT_EQ(plan_batches(good(Purpose::kInference, with_edges())).why,
+            "to set up a graph of sage once takes as long as it saves");
 }
 
 TEST(StepRules, KnowWhatOfAModelNoStepComputes) {

@@ -60,6 +60,23 @@ TEST(NeedsOfTraining, GoWhereTheModelComputes) {
   }
 }
 
+TEST(NeedsOfTraining, SayWhetherResidentStepsReadFeaturesOfEdges) {
+  const Dataset plain = with_evaluation(test::generated_dataset(3000, 10, 40));
+  const Dataset edges = test::with_edge_features(plain, 3);
+  const auto needs = [&](const Dataset& dataset, auto&& change) {
+    TrainOptions options = small_run();
+    change(options);
+    return needs_of_training(options, dataset, true, 1).resident_edges;
+  };
+  const auto as_it_is = [](TrainOptions&) {};
+  EXPECT_EQ(needs(edges, as_it_is), SALIENT_HAS_CUDA != 0);
+  EXPECT_FALSE(needs(plain, as_it_is));
+  EXPECT_FALSE(needs(edges, [](TrainOptions& o) { o.model.edge_features = EdgeFeatures::kNone; }));
+  EXPECT_FALSE(needs(edges, [](TrainOptions& o) { o.model.kind = ModelKind::kGatv2; }));
+  EXPECT_FALSE(needs(edges, [](TrainOptions& o) { o.model.kind = ModelKind::kGcn; })) << "which reads none";
+  EXPECT_FALSE(needs(edges, [](TrainOptions& o) { o.step = StepKind::kEager; }));
+}
+
 TEST(NeedsOfTraining, CountsScoresOfTheLargerSetTimesLabels) {
   const Dataset dataset = with_evaluation(test::generated_dataset(3000, 10, 40, FeatureType::kF16, /*num_labels=*/7));
   TrainOptions options = small_run();

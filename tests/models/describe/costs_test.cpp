@@ -53,6 +53,23 @@ TEST(Costs, OneProductOfJoinedInputsIsThatOfAConvolution) {
   });
 }
 
+TEST(Costs, OfFeaturesOfEdgesAreAProductOfTheirMeans) {
+  ModelOptions options{.kind = ModelKind::kSage, .in_dim = 7, .hidden_dim = 12, .num_classes = 5, .num_layers = 2};
+  EXPECT_FALSE(reads_edge_features(options));
+  options.edge_dim = 3;
+  EXPECT_TRUE(reads_edge_features(options));
+  const auto products = products_of(describe(options), ProductOrder::kAsListed);
+  ASSERT_EQ(products.size(), 6U) << "lin_l, lin_r, lin_edge of each layer";
+  for (const std::size_t i : {2U, 5U}) {
+    EXPECT_EQ(products[i].in, 3);
+    EXPECT_TRUE(products[i].reads_features) << "no gradient is wanted";
+  }
+  for (std::size_t i = 0; i < products.size(); ++i) EXPECT_EQ(products[i].is_added, i % 3 != 0) << i;
+  options.time_encoding = 2;  // of the three: learned
+  EXPECT_FALSE(products_of(describe(options), ProductOrder::kAsListed)[2].reads_features);
+  EXPECT_TRUE(products_of(describe(options), ProductOrder::kAsListed)[0].reads_features);
+}
+
 TEST(Costs, OfRelationsAreShares) {
   const auto work_of = [](ModelKind kind, int heads) {
     double products = 0, sums = 0;

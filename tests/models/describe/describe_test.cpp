@@ -63,6 +63,7 @@ class Computed {
   }
 
   at::Tensor logits(const LayerList& list) {
+    list_ = &list;
     for (const Op& op : list.ops) {
       op_ = &op;
       results_.push_back(of_type(std::visit([this](const auto& what) { return compute(what); }, op.what)));
@@ -76,6 +77,7 @@ class Computed {
   const HopView& hop() const { return batch_.hops[static_cast<std::size_t>(op_->layer)]; }
   std::int64_t num_rows() const {
     if (is_head()) return batch_.hops.back().num_dst;
+    if (op_->rows == RowSet::kEntries) return hop().indices.numel();
     return op_->rows == RowSet::kSources ? hop().num_src : hop().num_dst;
   }
   at::Tensor whole_input(std::size_t i) const { return results_[static_cast<std::size_t>(op_->inputs[i])]; }
@@ -101,6 +103,9 @@ class Computed {
     return batch_.x.dense().to(at::kFloat);
   }
 
+  at::Tensor compute(const EdgeInput&) { return hop().edge_x; }
+  bool is_of_edges() const { return list_->at(op_->inputs.front()).rows == RowSet::kEntries; }
+
   at::Tensor compute(const Lookup& lookup) {
     const auto& types = test::small_types().node_types;
     std::int64_t first = 0;
@@ -117,6 +122,7 @@ class Computed {
   }
 
   at::Tensor compute(const Aggregate& aggregate) {
+    if (is_of_edges()) return sum_of_entries(whole_input(0)) / hop().indptr.diff().clamp_min(1).unsqueeze(1);
     const at::Tensor counts = entries_of(hop(), op_->relation), x = whole_input(0).narrow(0, 0, hop().num_src),
                      self = input();
     at::Tensor kept = counts.sum(1, true), sum = counts.mm(x);
@@ -139,7 +145,9 @@ class Computed {
   }
 
   at::Tensor compute(const Maximum&) {
-    const at::Tensor is_entry = entries_of(hop()).gt(0).unsqueeze(2);
+    const at::Tensor is_entry = (is_of_edges() ? at::arange(num_rows()).unsqueeze(1).eq(row_of_entries().unsqueeze(0))
+                                               : entries_of(hop()).gt(0))
+                                    .unsqueeze(2);
     const at::Tensor largest = at::where(is_entry, whole_input(0).unsqueeze(0), -INFINITY).amax(1);
     return at::where(largest.isinf(), at::zeros_like(largest), largest);
   }
@@ -260,6 +268,7 @@ class Computed {
   const BatchView& batch_;
   std::map<std::string, at::Tensor> values_;
   std::vector<at::Tensor> results_;
+  const LayerList* list_ = nullptr;
   const Op* op_ = nullptr;
 };
 

@@ -21,10 +21,11 @@ std::string obstacle_by_options(const ModelOptions& model) {
   if (is_typed(model.kind)) return "the graph has several relations";
   if (model.kind == ModelKind::kGine) return "the model has no resident step";
   if (model.num_layers > 8) return "the model has more than 8 layers";
-  if ((has_hidden || model.kind != ModelKind::kSage) && model.hidden_dim % 8 != 0)
+  if ((has_hidden || model.kind != ModelKind::kSage || model.edge_dim > 0) && model.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";
-  EXPECT_EQ(is_plain_sage(model), model.kind == ModelKind::kSage && !has_options);
+  EXPECT_EQ(is_plain_sage(model), model.kind == ModelKind::kSage && !has_options && model.edge_dim == 0);
   if (model.aggr != Aggregation::kMean) return "the model takes the maximum over neighbours";
+  if (is_attention && model.edge_dim > 0) return "attention reads the features of edges";
   if (is_attention && has_hidden && model.heads != 1 && model.hidden_dim / model.heads % 8 != 0)
     return "the width of an attention head is not a multiple of 8";
   const bool is_v2 = model.kind == ModelKind::kGatv2;
@@ -72,7 +73,17 @@ TEST(ResidentLimits, PlainSageHasNothingBetweenItsLayers) {
         EXPECT_EQ(std::holds_alternative<Combine>(op.what), is_joined_product(describe(options), op)) << name;
       }
   });
-  EXPECT_EQ(num_plain, 2 * (6 + 1 + 1)) << "by aggregation; of one layer whatever norm and residual say";
+  EXPECT_EQ(num_plain, (6 + 1 + 1) + 6) << "without features of edges; of one layer whatever norm and residual say";
+}
+
+TEST(ResidentLimits, KnowWhichModelsReadFeaturesOfEdges) {
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    if (!can_read_edge_features(kind) || kind == ModelKind::kGine) continue;
+    ModelOptions options{.kind = kind, .in_dim = 7, .num_classes = 5, .edge_dim = 8};
+    EXPECT_EQ(resident_obstacle(options), has_attention(kind) ? "attention reads the features of edges" : "") << name;
+    options.time_encoding = 8;
+    EXPECT_EQ(resident_obstacle(options), "the model reads how long ago edges were") << name;
+  }
 }
 
 TEST(ResidentLimits, OfAKindWithoutStepsAreNamed) {

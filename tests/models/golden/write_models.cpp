@@ -71,6 +71,8 @@ void write_models(const std::filesystem::path& folder) {
   write_model("gat-heads", {.kind = kGat, .norm = NormKind::kBatch, .jk = kMax, .heads = 4}, folder);
   write_model("gatv2-heads", {.kind = kGatv2, .norm = NormKind::kLayer, .jk = kCat, .heads = 4}, folder);
   write_model("transformer-heads", {.kind = kTransformer, .residual = true, .jk = kCat, .heads = 4}, folder);
+  write_model("sage-edges", {.kind = kSage, .residual = true, .jk = kCat, .edge_dim = test::kEdgeDim}, folder);
+  write_model("sage-edges-max", {.kind = kSage, .aggr = Aggregation::kMax, .edge_dim = test::kEdgeDim}, folder);
   for (const ModelKind kind : {kGat, kGatv2, kTransformer})
     write_model(name_of(kind) + "-edges", {.kind = kind, .edge_dim = test::kEdgeDim, .heads = 4}, folder);
   write_model("gine-residual",

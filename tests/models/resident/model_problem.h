@@ -15,6 +15,7 @@
 
 #include "models/model.h"
 #include "models/resident/model_step.h"
+#include "sampler/neighbor_sampler.h"
 #include "sampler/node_degree.h"
 #include "tests/models/resident/sage_problem.h"
 #include "tests/support/near_table.h"
@@ -39,6 +40,8 @@ struct ModelCase {
   JumpingKnowledge jk = JumpingKnowledge::kNone;
   bool is_deterministic = false;  ///< products are not timed: cases are made sooner
   int heads = 1;
+  int edge_dim = 0;  ///< of features of edges, which the model reads
+  FeatureType edge_features = FeatureType::kF16;
 
   ModelOptions options() const {
     return {.kind = kind,
@@ -52,6 +55,7 @@ struct ModelCase {
             .jk = jk,
             .gcn_norm = is_other_sum && kind == ModelKind::kGcn ? GcnNorm::kRow : GcnNorm::kSymmetric,
             .gin_sum = is_other_sum && kind == ModelKind::kGin ? GinSum::kScaled : GinSum::kPlain,
+            .edge_dim = edge_dim,
             .heads = heads};
   }
 };
@@ -81,6 +85,10 @@ class ModelProblem {
     for (const auto& item : model_->named_buffers())
       buffers_[item.key()] = item.value().to(at::kCUDA, item.value().scalar_type(), false, true);
     x_device_.emplace(features.stored, stream_);
+    if (c.edge_dim > 0) {
+      edges_ = StoredFeatures(static_cast<std::int64_t>(indices_.size()), c.edge_dim, c.edge_features);
+      edges_on_device_ = edges_.stored.to(at::kCUDA);
+    }
     y_device_ = y_.to(at::kCUDA);
     sums_ = at::full({20, 2}, NAN, at::TensorOptions(at::kCUDA).dtype(at::kDouble));
     seeds_.resize(kSageNodes);
@@ -105,6 +113,9 @@ class ModelProblem {
                        {y_device_.const_data_ptr<std::int32_t>()},
                        {},
                        sums_.data_ptr<double>()};
+    if (case_.edge_dim > 0)
+      data.inputs.edge_features = {static_cast<const std::byte*>(edges_on_device_.const_data_ptr()),
+                                   case_.edge_features, case_.edge_dim};
     for (const auto& [name, value] : parameters_)
       data.tensors[name] = {value.data_ptr(), gradients_.at(name).data_ptr<float>()};
     for (const auto& [name, value] : buffers_) data.tensors[name] = {value.data_ptr(), nullptr};
@@ -129,8 +140,7 @@ class ModelProblem {
 
   /// Leaves gradients and running statistics in model().
   Expected train_on_the_host(const StepHeader& h) {
-    const Mfg mfg = reference_sample(graph_.view(), {case_.fanouts, case_.draw},
-                                     std::span(seeds_).subspan(h.first_seed, h.num_seeds), {h.seed, h.epoch, h.batch});
+    const Mfg mfg = sample(h);
     BatchView batch;
     batch.nodes = i32_tensor(mfg.nodes);
     batch.x = x_.index_select(0, batch.nodes.to(at::kLong));
@@ -140,6 +150,8 @@ class ModelProblem {
       const at::Tensor pairs = at::empty({hop.num_src, 2}, at::kInt);
       std::copy(degrees.begin(), degrees.end(), reinterpret_cast<NodeDegree*>(pairs.data_ptr<std::int32_t>()));
       batch.hops.push_back({hop.num_dst, hop.num_src, i32_tensor(hop.indptr), i32_tensor(hop.indices), pairs});
+      if (case_.edge_dim > 0)
+        batch.hops.back().edge_x = edges_.values.index_select(0, at::tensor(hop.places, at::kLong));
     }
     model_->zero_grad();
     const at::Tensor logits = model_->forward(batch, {.seed = h.seed, .step = h.global_step, .nodes = batch.nodes});
@@ -153,6 +165,19 @@ class ModelProblem {
   }
 
  private:
+  /// Of the reference; of the host's sampler, which it is the oracle of, where places are wanted, too.
+  Mfg sample(const StepHeader& h) const {
+    const std::span<const NodeId> seeds = std::span(seeds_).subspan(h.first_seed, h.num_seeds);
+    const SamplingRule rule{case_.fanouts, case_.draw};
+    const BatchKey key{h.seed, h.epoch, h.batch};
+    if (case_.edge_dim == 0) return reference_sample(graph_.view(), rule, seeds, key);
+    NeighborSampler sampler(graph_.view(), rule);
+    sampler.record_places();
+    Mfg mfg;
+    sampler.sample(seeds, key, mfg);
+    return mfg;
+  }
+
   const ModelCase& case_;
   const OwnedGraph graph_ = sorted(graph_with_gaps());
   std::vector<EdgeOffset> indptr_{graph_.indptr.begin(), graph_.indptr.end()};
@@ -161,7 +186,8 @@ class ModelProblem {
   OnDevice<EdgeOffset> indptr_on_device_{indptr_, stream_};
   OnDevice<NodeId> indices_on_device_{indices_, stream_};
   std::shared_ptr<Model> model_;
-  at::Tensor x_, y_, y_device_, sums_;
+  at::Tensor x_, y_, y_device_, sums_, edges_on_device_;
+  StoredFeatures edges_{};
   std::optional<NearTable> x_device_;
   float unit_ = 1;
   std::map<std::string, at::Tensor> parameters_, gradients_, buffers_;

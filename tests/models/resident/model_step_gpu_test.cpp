@@ -154,10 +154,39 @@ std::vector<ModelCase> cases_of_options() {
           make("v2_residual_cat", ModelKind::kGatv2, 64, 64, kF32, kNoNorm, true, kCat)};
 }
 
+/// sage with features of edges: words of 8, 4 and 1, of several chunks, and what is between layers. Fanouts take all
+/// ways through the tree's kernels.
+std::vector<ModelCase> cases_of_edges() {
+  std::vector<ModelCase> all;
+  const auto add = [&](const char* name, std::vector<int> fanouts, int edge_dim, FeatureType type,
+                       ActivationType activations) -> ModelCase& {
+    const bool is_wide = activations == kBf16;
+    ModelCase c{name, ModelKind::kSage, std::move(fanouts), is_wide ? 100 : 45, is_wide ? 256 : 24, 17};
+    c.activations = activations, c.edge_dim = edge_dim, c.edge_features = type;
+    all.push_back(c);
+    return all.back();
+  };
+  constexpr FeatureType f16 = FeatureType::kF16, f32 = FeatureType::kF32;
+  add("sage_edges_bf16", {15, 10, 5}, 8, f16, kBf16);
+  add("sage_edges_f32", {15, 10, 5}, 8, f16, kF32);
+  add("sage_edges_of_four", {10, 8}, 4, f16, kF32).draw = Draw::kWithReplacement;
+  add("sage_edges_of_three", {12, 9}, 3, f16, kF32);
+  add("sage_edges_of_forty", {4, 3, 2, 2}, 40, f16, kF32);
+  add("sage_edges_of_300_bf16", {5, 32}, 300, f32, kBf16);
+  add("sage_edges_of_one_float", {3, 20}, 1, f32, kF32).has_size_choice = false;
+  add("sage_edges_one_layer", {7}, 8, f32, kF32).dropout = 0;
+  add("sage_edges_residual", {5, 4}, 8, f16, kF32).residual = true;
+  add("sage_edges_layer_bf16", {15, 10, 5}, 8, f16, kBf16).norm = NormKind::kLayer;
+  all.back().residual = true;
+  add("sage_edges_batch_cat", {5, 4}, 8, f16, kF32).norm = NormKind::kBatch;
+  all.back().jk = JumpingKnowledge::kCat;
+  return all;
+}
+
 std::vector<ModelCase> cases() {
   std::vector<ModelCase> all = cases_of_sizes();
-  const std::vector<ModelCase> with_options = cases_of_options();
-  all.insert(all.end(), with_options.begin(), with_options.end());
+  for (const std::vector<ModelCase>& more : {cases_of_options(), cases_of_edges()})
+    all.insert(all.end(), more.begin(), more.end());
   static const std::pair<ModelKind, std::array<const char*, 10>> kNames[] = {
       {ModelKind::kGcn,
        {"gcn", "gcn_one", "gcn_wide", "gcn_with", "gcn_tf32", "gcn_bf16", "gcn_row", "gcn_fp8", "gcn_fp8_four",

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
@@ -29,6 +30,7 @@ struct Case {
   bool has_size_choice = true;
   NormKind norm = NormKind::kNone;
   bool residual = false;
+  int edge_dim = 0;
 
   ModelOptions options() const {
     return {.kind = kind,
@@ -38,7 +40,8 @@ struct Case {
             .num_layers = static_cast<int>(fanouts.size()),
             .norm = norm,
             .residual = residual,
-            .gcn_norm = kind == ModelKind::kGcn ? GcnNorm::kRow : GcnNorm::kSymmetric};
+            .gcn_norm = kind == ModelKind::kGcn ? GcnNorm::kRow : GcnNorm::kSymmetric,
+            .edge_dim = edge_dim};
   }
 };
 
@@ -65,6 +68,8 @@ class Training {
       tensors_[item.key()] = {buffers_.at(item.key()).data_ptr(), nullptr};
     }
     x_ = test::StoredFeatures(test::kSageNodes, c.in_dim, FeatureType::kF16).stored.to(at::kCUDA);
+    const auto num_entries = static_cast<std::int64_t>(graph_.indices.size());
+    edges_ = test::StoredFeatures(num_entries, std::max(1, c.edge_dim), FeatureType::kF16).stored.to(at::kCUDA);
     labels_ = at::randint(-1, 7, {test::kSageNodes}, at::kInt).to(at::kCUDA);
     sums_ = at::zeros({kMaxBatches, 2}, on_device(at::kDouble));
     steps_ = at::zeros({2}, on_device(at::kFloat));
@@ -84,7 +89,8 @@ class Training {
   }
   ModelStepData data() const {
     return {{{indptr_.get(), indices_.get(), test::kSageNodes},
-             {static_cast<const std::byte*>(x_.const_data_ptr()), FeatureType::kF16, case_.in_dim}},
+             {static_cast<const std::byte*>(x_.const_data_ptr()), FeatureType::kF16, case_.in_dim},
+             {static_cast<const std::byte*>(edges_.const_data_ptr()), FeatureType::kF16, case_.edge_dim}},
             {labels_.const_data_ptr<std::int32_t>()},
             tensors_,
             sums_.data_ptr<double>()};
@@ -116,7 +122,7 @@ class Training {
   const test::OnDevice<EdgeOffset> indptr_{{graph_.indptr.begin(), graph_.indptr.end()}, stream_};
   const test::OnDevice<NodeId> indices_{{graph_.indices.begin(), graph_.indices.end()}, stream_};
   std::shared_ptr<Model> model_;
-  at::Tensor flat_, x_, labels_, sums_, steps_;
+  at::Tensor flat_, x_, edges_, labels_, sums_, steps_;
   std::map<std::string, at::Tensor> buffers_;
   std::map<std::string, StepTensor> tensors_;
   std::vector<NodeId> seeds_;
@@ -182,7 +188,9 @@ std::vector<Case> cases() {
           {"transformer", ModelKind::kTransformer, {15, 10, 5}, 100, 256, bf16},
           {"sage_layer_residual", ModelKind::kSage, {15, 10, 5}, 100, 256, bf16, true, NormKind::kLayer, true},
           {"gcn_batch_residual", ModelKind::kGcn, {5, 4}, 64, 64, f32, true, NormKind::kBatch, true},
-          {"gat_layer_residual", ModelKind::kGat, {5, 4}, 45, 64, bf16, true, NormKind::kLayer, true}};
+          {"gat_layer_residual", ModelKind::kGat, {5, 4}, 45, 64, bf16, true, NormKind::kLayer, true},
+          {"sage_edges", ModelKind::kSage, {15, 10, 5}, 100, 256, bf16, true, NormKind::kNone, false, 8},
+          {"sage_edges_f32", ModelKind::kSage, {5, 4}, 45, 64, f32, true, NormKind::kLayer, true, 3}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ModelUpdate, testing::ValuesIn(cases()),
