@@ -50,7 +50,7 @@ StepQuestion question_of(const InferRun& run, const SampledOptions& sampled, Pur
           .spec = {.model = run.trained_with.model,
                    .rule = sampled.rule(run.dataset.types),
                    .time = sampled.time().rule(),
-                   .is_of_links = predicts_links(run.trained_with),
+                   .links = predicts_links(run.trained_with) ? std::optional(LinkSpec{}) : std::nullopt,
                    .max_seeds = std::min(static_cast<std::size_t>(sampled.batch_size), num_nodes),
                    .numerics = run.numerics},
           .dataset = run.dataset,

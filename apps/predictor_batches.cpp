@@ -20,6 +20,7 @@ StepQuestion question_of(const PredictedWith& with, const LoaderOptions& loading
           .spec = {.model = with.options.model,
                    .rule = loading.rule,
                    .time = loading.time,
+                   .links = predicts_links(with.options) ? std::optional(LinkSpec{}) : std::nullopt,
                    .max_seeds = std::clamp<std::size_t>(with.dataset.num_nodes(), 1, batch_size),
                    .numerics = with.numerics},
           .dataset = with.dataset,

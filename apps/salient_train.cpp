@@ -156,7 +156,9 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   if (predicts_links(run.options) && run.dataset.has_link_times && !run.options.batches.time.rule())
     run.said.batches.time.seen = run.options.batches.time.seen = SeenEdges::kBefore;
   together(*session.comm, [&] {
-    refuse(problems_of(run.options));  // once more: what follows from the data set may break a rule
+    std::vector<FieldProblem> problems;  // of a rule of times that follows from the data set
+    add_problems(problems, run.options.batches.time, run.options.batches.draw, run.options.model);
+    refuse(problems);
     require_trainable(run.options, run.dataset);
     if (predicts_links(run.options) && run.dataset.types.is_typed() && session.device.is_cuda())
       fail(ErrorKind::kUsage, "--device: links that have relations are trained on CPUs yet: --device cpu");

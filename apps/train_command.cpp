@@ -109,9 +109,6 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   check_field(found, options.trials >= 1 && options.trials <= 10'000, "trials", "1 to 10000");
   check_field(found, !options.batches.time.rule() || options.machine.sampler != GraphResidency::kDevice, "sampler",
               "the host draws by --time-rule");
-  check_field(found, !predicts_links(options) || options.machine.sampler != GraphResidency::kDevice, "sampler",
-              "the host draws with --task link, without the links of a batch");
-  check_field(found, !predicts_links(options) || options.step != StepKind::kResident, "step", "eager with --task link");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
               "resident needs a GPU");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.precision != Precision::kTf32, "precision",

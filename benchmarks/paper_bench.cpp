@@ -65,7 +65,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("json", self.json, "also write the result to this file");
 }
 
-using Command = TrainingBench<PaperBenchOptions>;
+using BenchCommand = TrainingBench<PaperBenchOptions>;
 
 /// One way for batches to take.
 enum class Path {
@@ -115,7 +115,7 @@ bool has_name_with(const System& system, const std::string& part) {
 }
 
 /// Those of the model, on this machine, with a part of --rows in their names. @throws Error{kUsage} if there are none.
-std::vector<System> wanted_rows(const std::vector<System>& all, const Command& command, bool has_gpu) {
+std::vector<System> wanted_rows(const std::vector<System>& all, const BenchCommand& command, bool has_gpu) {
   const std::vector<std::string> parts = items_of(command.own.rows, '|');
   require_option(parts.size() == 1 || std::ranges::find(parts, "") == parts.end(),
                  "--rows: a part between two | is empty");
@@ -221,7 +221,7 @@ void add_row(BenchReport& report, const std::string& name, const TrainResult& re
                   static_cast<double>(*m.edges) / *m.epoch_seconds, plain_median / times.median, launches, paper});
 }
 
-BenchReport new_report(const std::string& verb, const std::string& title, const Command& command,
+BenchReport new_report(const std::string& verb, const std::string& title, const BenchCommand& command,
                        const ComputeDevice& device) {
   const TrainOptions& options = command.train.options;
   BenchReport report(verb,
@@ -247,10 +247,10 @@ BenchReport new_report(const std::string& verb, const std::string& title, const 
 }
 
 int run(const std::string& verb, const std::string& title, const std::vector<System>& systems, Arguments arguments) {
-  Command defaults;
+  BenchCommand defaults;
   defaults.train.options.optimisation.epochs = 4;
   if (print_training_help(arguments, ("salient-bench " + verb + ": " + title).c_str(), defaults)) return 0;
-  const Command command =
+  const BenchCommand command =
       read_training_bench<PaperBenchOptions>(arguments, {std::string("--dataset=") + kAnyGraph, "--epochs=4"});
   require_option(command.own.plain_epochs >= 2, "--plain-epochs: at least 2, as the first is a warm-up");
   require_option(command.train.options.data.dataset == kAnyGraph,

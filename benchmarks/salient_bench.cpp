@@ -29,6 +29,7 @@ constexpr std::array kVerbs{
     Verb{"table1", "where an epoch's time goes: a plain loop, features on the host, features on the GPU", bench_table1},
     Verb{"ablation", "what each improvement over a plain loop is worth", bench_ablation},
     Verb{"steps", "every model's epochs, eager and resident, in each precision", bench_steps},
+    Verb{"links", "training links a second, by what samples and computes", bench_links},
     Verb{"tiers", "epochs with a part of the graph in GPU memory", bench_tiers},
     Verb{"scaling", "epochs on 1, 2, 4, ... ranks, and what the exchange of gradients costs", bench_scaling},
     Verb{"inference", "accuracy and seconds of a run's model, from few neighbours to all", bench_inference},

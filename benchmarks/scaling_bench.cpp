@@ -73,7 +73,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("json", self.json, "also write the result to this file");
 }
 
-using Command = TrainingBench<ScalingOptions>;
+using BenchCommand = TrainingBench<ScalingOptions>;
 
 std::vector<int> rows_of(const std::vector<int>& wanted, int num_ranks) {
   if (wanted.empty()) return thread_counts(num_ranks);
@@ -93,7 +93,7 @@ struct Setting {
 };
 
 /// Placements in turns, so that none is measured when the machine is warmer.
-std::vector<Setting> settings_of(const Command& command, const std::vector<int>& rows) {
+std::vector<Setting> settings_of(const BenchCommand& command, const std::vector<int>& rows) {
   std::vector<Setting> settings;
   for (const int num_ranks : rows) {
     const std::string name = std::to_string(num_ranks) + (num_ranks == 1 ? " rank" : " ranks");
@@ -120,7 +120,7 @@ struct Row {
 };
 
 /// A generated data set without memory for its feature rows; `rows` draws them. Collective.
-Dataset open_without_rows(const Command& command, Communicator& control, const Launch& launch, RowWriter& rows) {
+Dataset open_without_rows(const BenchCommand& command, Communicator& control, const Launch& launch, RowWriter& rows) {
   const TrainOptions& options = command.train.options;
   SyntheticOptions of_rows, of_rest;
   together(control, [&] {
@@ -222,7 +222,7 @@ BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
 
 int run(const Launch& launch, Arguments arguments) {
   const auto control = launch.size > 1 ? make_mpi_communicator(launch, kPatience) : make_self_communicator();
-  Command command;
+  BenchCommand command;
   std::vector<int> rows;
   together(*control, [&] {
     command = read_training_bench<ScalingOptions>(arguments, {"--dataset=synthetic:products", "--epochs=6"});
@@ -274,7 +274,7 @@ int run(const Launch& launch, Arguments arguments) {
 }  // namespace
 
 int bench_scaling(Arguments arguments) {
-  Command defaults;
+  BenchCommand defaults;
   defaults.train.options.data.dataset = "synthetic:products";
   defaults.train.options.optimisation.epochs = 6;
   if (print_training_help(arguments, "mpirun -np N salient-bench scaling: epochs on 1, 2, 4, ... N ranks", defaults))

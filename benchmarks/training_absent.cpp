@@ -14,6 +14,7 @@ namespace {
 int bench_table1(Arguments) { refuse("table1"); }
 int bench_ablation(Arguments) { refuse("ablation"); }
 int bench_steps(Arguments) { refuse("steps"); }
+int bench_links(Arguments) { refuse("links"); }
 int bench_tiers(Arguments) { refuse("tiers"); }
 int bench_scaling(Arguments) { refuse("scaling"); }
 int bench_inference(Arguments) { refuse("inference"); }

@@ -22,6 +22,7 @@ int bench_scaling(Arguments arguments);
 int bench_table1(Arguments arguments);
 int bench_ablation(Arguments arguments);
 int bench_steps(Arguments arguments);
+int bench_links(Arguments arguments);
 int bench_tiers(Arguments arguments);
 int bench_inference(Arguments arguments);
 int bench_typed(Arguments arguments);

@@ -68,8 +68,6 @@ function(salient_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE salient_flags ${ARG_DEPS})
-  # A test's own code is not what takes its time, and -O3 is a sixth of what its sources take to compile.
-  target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   if(ARG_RANKS)
     target_link_libraries(${name} PRIVATE salient_test_mpi_main)  # tests/support/mpi_main.cpp
     foreach(n IN LISTS ARG_RANKS)

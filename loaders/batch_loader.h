@@ -35,7 +35,7 @@ struct LoaderOptions {
   SamplingRule rule{};                   ///< which neighbours batches have
   std::optional<TimeRule> time{};        ///< of those that the seeds see by their own times; none: all. On the host
   bool disjoint = false;                 ///< every seed has a tree of its own. On the host, of nodes of plain graphs
-  std::optional<LinkBatches> links{};    ///< requests are of these links; none: of nodes. On the host
+  std::optional<LinkBatches> links{};    ///< requests are of these links; none: of nodes. With times on the host
   Degrees degrees = Degrees::kOfNoNode;  ///< in every batch, for a model that reads them
   EntryParts entries{};                  ///< of the hops of every batch, likewise; the host samples them, wherever the
                                          ///< graph is

@@ -68,8 +68,8 @@ struct DataResidency {
   GraphResidency graph = GraphResidency::kHost;
   std::optional<std::size_t> graph_entries{};  ///< kDevice: how many of them are in GPU memory, the others in pinned
                                                ///< host memory, which the GPU reads; none = the whole graph is there
-  bool edge_features =
-      false;  ///< those of edges, if there are some, are in GPU memory too, which resident batches read
+  /// Those of edges are in GPU memory, if there are some: resident batches read them there.
+  bool edge_features = false;
 
   bool operator==(const DataResidency&) const = default;
 };

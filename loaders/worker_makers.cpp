@@ -35,9 +35,14 @@ std::unique_ptr<BatchSampler> make_link_sampler(const Dataset& dataset, const Lo
   return std::make_unique<TemporalBatchSampler>(dataset.graph, options.rule, *options.time, links.seed_times());
 }
 
-BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options, const LinkNegatives& negatives) {
-  auto links = std::make_unique<LinkSeeds>(negatives, options.links->times);
-  std::unique_ptr<BatchSampler> sampler = make_link_sampler(dataset, options, *links);
+/// @param on_device  of the pool of the GPU's samplers; null: the host samples
+BatchMaker make_link_maker(const Dataset& dataset, const LoaderOptions& options, const LinkNegatives& negatives,
+                           std::unique_ptr<BatchSampler> on_device) {
+  auto links = std::make_unique<LinkSeeds>(negatives, options.links->times,
+                                           on_device ? FindsPlaces::kDevice : FindsPlaces::kHost);
+  if (on_device) on_device->leave_out(&links->excluded_keys());
+  std::unique_ptr<BatchSampler> sampler =
+      on_device ? std::move(on_device) : make_link_sampler(dataset, options, *links);
   BatchMaker maker(dataset, std::move(sampler), options.data, options.row_of, options.degrees);
   maker.take_links(std::move(links));
   if (options.links->has_pair_features) maker.add_pair_features();
@@ -54,7 +59,7 @@ std::unique_ptr<BatchSampler> make_node_sampler(const Dataset& dataset, const Lo
 std::optional<LinkNegatives> negatives_of(const Dataset& dataset, const LoaderOptions& options) {
   if (!options.links) return std::nullopt;
   const LinkBatches& of = *options.links;
-  require(options.data.graph == nullptr, "batches of links are sampled on the host");
+  require(options.data.graph == nullptr || of.times.empty(), "links with times are sampled on the host");
   if (options.time && dataset.types.is_typed())
     fail(ErrorKind::kUsage, "neighbours are to be drawn by time, and " + dataset.name + " has node types");
   require(options.time.has_value() == !of.times.empty(), "links have times where neighbours are drawn by time");
@@ -81,7 +86,8 @@ WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
   const std::optional<LinkNegatives> negatives = negatives_of(dataset, options);
   for (int w = 0; w < std::max(num_workers_, 1); ++w) {
     if (negatives)
-      makers_.push_back(make_link_maker(dataset, options, *negatives));
+      makers_.push_back(
+          make_link_maker(dataset, options, *negatives, device_samplers_ ? device_samplers_->make_handle() : nullptr));
     else
       makers_.emplace_back(dataset,
                            device_samplers_ ? device_samplers_->make_handle() : make_node_sampler(dataset, options),

@@ -34,6 +34,10 @@ void copy_parts(const CsrGraph& graph, const Mfg& mfg, const MfgShape& shape, co
 
 void BatchSampler::record_places() { fail(ErrorKind::kInternal, "this sampler does not know the places of entries"); }
 
+void BatchSampler::leave_out(const std::vector<EntryKey>*) {
+  fail(ErrorKind::kInternal, "this sampler leaves no entries out that it is told of");
+}
+
 const MfgShape& HostBatchSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
   sampler_.sample(seeds, key, mfg_);
   set_shape(mfg_, shape_);

@@ -50,6 +50,11 @@ class BatchSampler {
   /// Samples from now on have MfgHop::places. @throws Error{kInternal} of a sampler that has none
   virtual void record_places();
 
+  /// Samples from now on lack these entries of the graph, as they are when a batch is sampled; null: none.
+  /// @param entries  in any order; outlives its use
+  /// @throws Error{kInternal} of a sampler that leaves none out, or knows them from elsewhere
+  virtual void leave_out(const std::vector<EntryKey>* entries);
+
   /// What was sampled last will not be copied. A caller who fails between the two calls must say so.
   virtual void drop() noexcept {}
 };

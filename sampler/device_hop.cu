@@ -34,9 +34,8 @@ struct CountKept {
   __device__ std::int64_t operator()(LocalId i) const {
     if (i >= num_rows) return 0;
     const HopRow row = rows.at(i);
-    const RowPart part = rows.part(graph, i, row);
-    if (draw == Draw::kWeighted)
-      return drawable_of_row(graph.weights_of(row.row) + part.first, part.length, row.fanout);
+    const auto part = rows.part(graph, i, row);
+    if (draw == Draw::kWeighted) return drawable_of_row(graph.weights_of(row.row), part, row.fanout);
     return kept_of_row(part.length, row.fanout, draw);
   }
 };
@@ -55,9 +54,8 @@ __global__ void __launch_bounds__(kBlockSize)
     const HopRow row = rows.at(static_cast<LocalId>(i));
     if (row.fanout == kAllNeighbors) continue;
     const auto count = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
-    const RowPart part = rows.part(graph, static_cast<LocalId>(i), row);
-    pick_by_number(graph.row(row.row) + part.first, part.length, count, draw == Draw::kWithReplacement,
-                   Draws(key, row.word, row.dst), kept + offsets[i]);
+    pick_by_number(graph.row(row.row), rows.part(graph, static_cast<LocalId>(i), row), count,
+                   draw == Draw::kWithReplacement, Draws(key, row.word, row.dst), kept + offsets[i]);
   }
 }
 
@@ -69,7 +67,8 @@ __global__ void __launch_bounds__(kBlockSize)
   for (std::int64_t e = first_index(); e < num_edges; e += index_stride()) {
     const LocalId i = last_not_above(LocalId{0}, num_rows, e, [offsets](LocalId at) { return offsets[at]; });
     const HopRow row = rows.at(i);
-    if (row.fanout == kAllNeighbors) kept[e] = graph.row(row.row)[rows.part(graph, i, row).first + (e - offsets[i])];
+    if (row.fanout == kAllNeighbors)
+      kept[e] = graph.row(row.row)[rows.part(graph, i, row).place(static_cast<std::uint32_t>(e - offsets[i]))];
   }
 }
 

@@ -64,17 +64,21 @@ struct DeviceHop {
   LocalId* rank = nullptr;           ///< [num_edges + 1] of a plain graph
   std::uint64_t* ranks = nullptr;    ///< [num_edges + 1] of a typed graph instead: see nodes_and_rows
   DeviceIdTable table{};
-  DeviceTimes times{};  ///< of a plain graph
+  DeviceTimes times{};          ///< of a plain graph
+  DeviceExclusions excluded{};  ///< null: none; not with times
   LocalId num_dst = 0, num_rows = 0, num_edges = 0;
 };
 
-/// Calls use(RowsOfNodes) or use(RowsOfSlots).
+/// Calls use() with RowsOfNodes or RowsOfSlots, or with those RowsWithout exclusions.
 template <class Use>
 void with_rows(const HopRule& rule, const DeviceHop& hop, const Use& use) {
+  const auto with = [&]<class Rows>(const Rows& rows) {
+    hop.excluded.slots == nullptr ? use(rows) : use(RowsWithout<Rows>{rows, hop.excluded});
+  };
   if (hop.rows == nullptr)
-    use(RowsOfNodes{hop.dst, rule.hop, rule.fanout, hop.times.admitted});
+    with(RowsOfNodes{hop.dst, rule.hop, rule.fanout, hop.times.admitted});
   else
-    use(RowsOfSlots{hop.rows, rule.hop, rule.fanouts});
+    with(RowsOfSlots{hop.rows, rule.hop, rule.fanouts});
 }
 
 // All below enqueue on `stream` and return.

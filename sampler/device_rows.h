@@ -14,39 +14,13 @@
 #include "core/slot_table.h"
 #include "core/types.h"
 #include "sampler/device_csr.h"
+#include "sampler/device_exclusions.h"
 #include "sampler/draws.h"
 #include "sampler/sampling_rule.h"
+#include "sampler/search.h"
 #include "sampler/time_rule.h"
 
 namespace salient {
-
-/// The last i in [low, high) whose begin_of(i) is not above `item`; that of `low` is not. Of equal begins it finds the
-/// last: the one interval that is not empty.
-template <class Index, class Item, class BeginOf>
-SALIENT_HOST_DEVICE Index last_not_above(Index low, Index high, Item item, const BeginOf& begin_of) {
-  while (high - low > 1) {
-    const Index middle = low + (high - low) / 2;
-    if (begin_of(middle) <= item)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/// The first place of [0, count) at which an item is not below another one, or `count`.
-template <class Index, class IsBelow>
-SALIENT_HOST_DEVICE Index first_not_below(Index count, const IsBelow& is_below) {
-  Index low = 0, high = count;
-  while (low < high) {
-    const Index middle = low + (high - low) / 2;
-    if (is_below(middle))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
 
 /// A graph whose entries have weights or times, in the order of the graph's own entries also where rows are in tiers.
 struct DeviceValuedCsr : DeviceCsr {
@@ -130,6 +104,8 @@ struct HopRow {
 /// The entries that a row is drawn from: places [first, first + length) of it.
 struct RowPart {
   std::uint32_t first, length;
+
+  SALIENT_HOST_DEVICE std::uint32_t place(std::uint32_t entry) const { return first + entry; }
 };
 
 /// Row i is that of destination i.
@@ -160,6 +136,27 @@ struct RowsOfSlots {
   }
 };
 
+/// The same rows without what a batch must not see of them. @tparam Rows  of which all entries are admitted
+template <class Rows>
+struct RowsWithout {
+  Rows rows;
+  DeviceExclusions excluded;
+
+  /// Places of the entries that are left.
+  struct Part {
+    std::uint32_t length;
+    RestOfRow rest;
+
+    SALIENT_HOST_DEVICE std::uint32_t place(std::uint32_t entry) const { return rest.place_of(entry); }
+  };
+
+  SALIENT_HOST_DEVICE HopRow at(LocalId i) const { return rows.at(i); }
+  SALIENT_HOST_DEVICE Part part(const DeviceCsr& graph, LocalId, const HopRow& row) const {
+    const RestOfRow rest = excluded.rest_of(static_cast<std::uint32_t>(row.row));
+    return {graph.degree(row.row) - rest.num_excluded(), rest};
+  }
+};
+
 /// Entries that a row keeps by any draw but kWeighted.
 SALIENT_HOST_DEVICE inline std::uint32_t kept_of_row(std::uint32_t degree, int fanout, Draw draw) {
   const auto limit = static_cast<std::uint32_t>(fanout);  // kAllNeighbors becomes 2^32 - 1: no limit
@@ -167,30 +164,32 @@ SALIENT_HOST_DEVICE inline std::uint32_t kept_of_row(std::uint32_t degree, int f
   return degree < limit ? degree : limit;
 }
 
-/// Entries that a row keeps by kWeighted. @param weights  [length]
-SALIENT_HOST_DEVICE inline std::uint32_t drawable_of_row(const float* weights, std::uint32_t length, int fanout) {
+/// Entries that a row keeps by kWeighted. @param weights  of the whole row
+template <class Part>
+SALIENT_HOST_DEVICE std::uint32_t drawable_of_row(const float* weights, const Part& part, int fanout) {
   const auto limit = static_cast<std::uint32_t>(fanout);  // kAllNeighbors: none
   std::uint32_t count = 0;
-  for (std::uint32_t i = 0; i < length && count < limit; ++i) count += weights[i] > 0 ? 1 : 0;
+  for (std::uint32_t i = 0; i < part.length && count < limit; ++i) count += weights[part.place(i)] > 0 ? 1u : 0u;
   return count;
 }
 
-/// First which entries of the row, by the same draws as on the host, then the entries themselves.
-/// @param count  kept_of_row()   @param out  [count]
-SALIENT_HOST_DEVICE inline void pick_by_number(const NodeId* row, std::uint32_t degree, std::uint32_t count,
-                                               bool may_repeat, Draws draws, NodeId* out) {
+/// First which entries of the part, by the same draws as on the host, then the entries themselves.
+/// @param row  the whole one    @param count  kept_of_row()   @param out  [count]
+template <class Part>
+SALIENT_HOST_DEVICE void pick_by_number(const NodeId* row, const Part& part, std::uint32_t count, bool may_repeat,
+                                        Draws draws, NodeId* out) {
   if (may_repeat) {
-    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[draws.below(k, degree)];
-  } else if (count == degree) {
-    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[k];
+    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[part.place(draws.below(k, part.length))];
+  } else if (count == part.length) {
+    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[part.place(k)];
   } else {
     for (std::uint32_t k = 0; k < count; ++k) {  // Floyd, see pick.h
-      const std::uint32_t last = degree - count + k, choice = draws.below(k, last + 1);
+      const std::uint32_t last = part.length - count + k, choice = draws.below(k, last + 1);
       bool taken = false;
       for (std::uint32_t j = 0; j < k; ++j) taken |= out[j] == choice;
       out[k] = taken ? last : choice;
     }
-    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[out[k]];
+    for (std::uint32_t k = 0; k < count; ++k) out[k] = row[part.place(out[k])];
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/cuda/pinned_buffer.h"
 #include "core/error.h"
 #include "sampler/device_mfg_types.h"
+#include "sampler/exclusion_memory.h"
 #include "sampler/id_map.h"
 #include "sampler/time_checks.h"
 
@@ -75,6 +76,28 @@ struct TimesOfBatch {
   DeviceBuffer<std::uint32_t> of_node;   // of the batch so far
   DeviceBuffer<std::uint32_t> of_entry;  // of one hop, as is the next
   DeviceBuffer<TimeRange> admitted;
+};
+
+/// What a batch does not see, from the host's keys.
+struct LeftOut {
+  explicit LeftOut(cudaStream_t on) : memory(on) {}
+
+  void find(const DeviceCsr& graph, cudaStream_t stream) {
+    of_batch = {};
+    if (keys == nullptr || keys->empty()) return;
+    require(keys->size() < std::size_t{1} << 30, "what a batch does not see are fewer than 2^30 entries");
+    const auto count = static_cast<std::uint32_t>(keys->size());
+    const auto parts = ExclusionMemory::place(memory.reserve(ExclusionMemory::bytes(count)), count);
+    std::ranges::copy(*keys, pinned.reserve(keys->size()));
+    cuda_check(cudaMemcpyAsync(parts.keys, pinned.data(), count * sizeof(EntryKey), cudaMemcpyHostToDevice, stream));
+    find_exclusions(graph, parts, stream);
+    of_batch = parts.view();
+  }
+
+  const std::vector<EntryKey>* keys = nullptr;
+  DeviceExclusions of_batch{};
+  PinnedBuffer<EntryKey> pinned{};
+  DeviceBuffer<std::byte> memory;
 };
 
 struct HopArrays {
@@ -169,6 +192,7 @@ struct DeviceSampler::Impl {
     }
     const auto num_rows = static_cast<std::size_t>(hop.num_rows);
     hop.offsets = offsets.reserve(num_rows + 1);
+    hop.excluded = left_out.of_batch;
     if (times) hop.times = times->of_rows(num_rows);
     if (times) narrow_rows(graph, hop_rule, hop, stream.get());
     scan_kept(graph, hop_rule, hop, scratch, stream.get());
@@ -176,7 +200,6 @@ struct DeviceSampler::Impl {
     if (total + num_dst > std::numeric_limits<LocalId>::max())
       fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop", Topic::kBatch);
     const auto size = static_cast<std::size_t>(total);
-
     hop.num_edges = static_cast<LocalId>(total);
     hop.kept = kept.reserve(size);
     hop.slot_of = slot_of.reserve(size);
@@ -209,7 +232,6 @@ struct DeviceSampler::Impl {
   void copy(void* to, const void* from, std::size_t bytes) {
     if (bytes > 0) cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream.get()));
   }
-
   const DeviceValuedCsr graph;
   const SamplingRule rule;
   int device = 0;
@@ -223,6 +245,7 @@ struct DeviceSampler::Impl {
   DeviceBuffer<NodeDegree> degrees{stream.get()};
   std::optional<DeviceMfgTypes> types{};  // of a typed graph
   std::optional<TimesOfBatch> times{};
+  LeftOut left_out{stream.get()};
   MfgShape shape{};
 
   // Scratch of one hop; see device_hop.h.
@@ -244,6 +267,7 @@ const MfgShape& DeviceSampler::sample(std::span<const NodeId> seeds, BatchKey ke
   Impl& self = *impl_;
   self.use_device();
   self.take_seeds(seeds);
+  self.left_out.find(self.graph, self.stream.get());
   auto num_nodes = static_cast<LocalId>(seeds.size());
   const std::size_t num_hops = self.rule.fanouts.size();
   for (std::size_t h = 0; h < num_hops; ++h)
@@ -251,6 +275,11 @@ const MfgShape& DeviceSampler::sample(std::span<const NodeId> seeds, BatchKey ke
   self.shape.num_nodes = num_nodes;
   if (self.types) self.list_types();
   return self.shape;
+}
+
+void DeviceSampler::leave_out(const std::vector<EntryKey>* entries) {
+  require(impl_->graph.ascends && !impl_->times, "entries are found in rows that ascend by neighbour");
+  impl_->left_out.keys = entries;
 }
 
 void DeviceSampler::copy_to(const MfgMemory& memory) {

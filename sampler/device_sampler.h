@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "sampler/batch_sampler.h"
 #include "sampler/device_hop.h"
@@ -37,8 +38,11 @@ class DeviceSampler final : public BatchSampler {
   /// graphs once more.
   /// @throws also Error{kDeviceMemory}
   /// Cost:    about ten launches per hop; bound by random reads of device memory, see device_hop.cu.
-  /// Oracle:  reference_sample(), reference_temporal_sample().
+  /// Oracle:  reference_sample(), reference_temporal_sample(), reference_excluding_sample().
   const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
+
+  /// Results are those of ExcludingSampler. Of a graph whose rows ascend by neighbour.
+  void leave_out(const std::vector<EntryKey>* entries) override;
 
   /// @param memory  pinned is several times faster. No degrees of a graph whose entries have times
   void copy_to(const MfgMemory& memory) override;

@@ -23,8 +23,9 @@ void require_rows_of_exclusions(const CsrGraph& graph) {
                                 " slots: nodes times the relations that lead to them are at most 2^32");
 }
 
-void Exclusions::add_entries(const CsrGraph& graph, std::uint64_t row_number, NodeId neighbor) {
-  const auto row = static_cast<std::uint32_t>(row_number);
+void Exclusions::add_entries(const CsrGraph& graph, EntryKey key) {
+  const std::uint32_t row = row_of(key);
+  const NodeId neighbor = neighbor_of(key);
   const std::span<const NodeId> entries = graph.row(row);
   if (graph.entries.times.empty()) {
     const auto [begin, end] = std::ranges::equal_range(entries, neighbor);
@@ -33,11 +34,6 @@ void Exclusions::add_entries(const CsrGraph& graph, std::uint64_t row_number, No
   }
   for (std::uint32_t place = 0; place < entries.size(); ++place)
     if (entries[place] == neighbor) add(row, place);
-}
-
-void Exclusions::add_link(const CsrGraph& graph, NodeId source, NodeId destination) {
-  add_entries(graph, destination, source);
-  add_entries(graph, source, destination);
 }
 
 void Exclusions::finish() {

@@ -6,12 +6,21 @@
 #include <vector>
 
 #include "core/csr_graph.h"
+#include "core/philox.h"
 #include "core/types.h"
 
 namespace salient {
 
 /// Rows are below 2^32. @throws Error{kUsage} for a typed graph that has more of them
 void require_rows_of_exclusions(const CsrGraph& graph);
+
+/// All entries of a row that are this neighbour, parallel ones too: row, then neighbour, in the order of numbers.
+using EntryKey = std::uint64_t;
+SALIENT_HOST_DEVICE constexpr EntryKey entry_key(std::uint32_t row, NodeId neighbor) {
+  return EntryKey{row} << 32 | neighbor;
+}
+SALIENT_HOST_DEVICE constexpr std::uint32_t row_of(EntryKey key) { return static_cast<std::uint32_t>(key >> 32); }
+SALIENT_HOST_DEVICE constexpr NodeId neighbor_of(EntryKey key) { return static_cast<NodeId>(key); }
 
 /// Places of few rows: of a typed graph of slots. It keeps its memory from batch to batch.
 class Exclusions {
@@ -21,15 +30,8 @@ class Exclusions {
   /// The entry at `place` of a row; may come twice. Then finish().
   void add(std::uint32_t row, std::uint32_t place) { entries_.push_back(std::uint64_t{row} << 32 | place); }
 
-  /// All entries of a row that are this neighbour, parallel ones too.
   /// Cost: two binary searches; of rows that ascend by times, and not by neighbour, a pass over them.
-  void add_entries(const CsrGraph& graph, std::uint64_t row, NodeId neighbor);
-
-  /// All entries of a link and of its reverse: `source` in row `destination`, and the other way round, parallel ones
-  /// too.
-  /// @param graph  a plain one
-  /// Cost: twice that of add_entries().
-  void add_link(const CsrGraph& graph, NodeId source, NodeId destination);
+  void add_entries(const CsrGraph& graph, EntryKey entries);
 
   /// After the last entry. Cost: one sort of them.
   void finish();

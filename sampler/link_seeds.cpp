@@ -11,9 +11,6 @@
 namespace salient {
 namespace {
 
-constexpr std::uint32_t kNegativeDraws = 0xFFFFFFFE;  // in the place of the hop, which no sampler uses
-constexpr std::uint32_t kMaxAttempts = 16;
-
 constexpr std::uint32_t kOfBatch = 0xFFFFFFFF;  // in the place of the link: draws that all links of a batch share
 constexpr std::uint32_t kShares = 0xFFFFFFFF;   // what the weights of all nodes are scaled to
 
@@ -90,20 +87,6 @@ bool LinkNegatives::is_refused(const NodePair& pair, const NodePair& link, std::
   return rule_.is_strict && (pair.source == pair.destination || is_entry(pair, i));
 }
 
-void LinkNegatives::exclude(NodeId number, Exclusions& excluded) const {
-  const auto [source, destination] = link(number);
-  if (graph_.slots == nullptr) return excluded.add_link(graph_, source, destination);
-  const LinkedRelation& of = relations_.all[relations_.of_links[number]];
-  const auto add = [&](std::size_t type, NodeId node, std::uint32_t slot, NodeId neighbor) {
-    excluded.add_entries(graph_, graph_.slots->row_of(type, node, slot), neighbor);
-  };
-  add(of.dst, destination, of.slot, source);
-  if (of.reverse_slot) add(of.src, source, *of.reverse_slot, destination);
-  if (of.src != of.dst) return;
-  add(of.dst, source, of.slot, destination);  // the same relation the other way round
-  if (of.reverse_slot) add(of.src, destination, *of.reverse_slot, source);
-}
-
 NodeId LinkNegatives::drawn(Draws& draws, std::uint32_t draw, std::uint32_t i, bool is_source,
                             std::span<const NodeId> batch) const {
   const auto [first, count] = candidates(i, is_source);
@@ -135,21 +118,21 @@ NodePair LinkNegatives::given(Draws& draws, std::uint32_t draw, std::uint32_t i,
 
 NodePair LinkNegatives::of(BatchKey key, std::uint32_t i, NodePair link, int j, std::span<const NodeId> batch) const {
   Draws draws(key, kNegativeDraws, rule_.sampler == NegativeSampler::kJoint ? kOfBatch : i);
-  const bool replaces_source = rule_.corrupt == CorruptedEnd::kBoth && j % 2 == 1;
+  const auto number = static_cast<std::uint32_t>(j);
+  const bool is_source = replaces_source(rule_.corrupt, number);
   NodePair pair = link;
-  for (std::uint32_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    const std::uint32_t draw = static_cast<std::uint32_t>(j) + attempt * static_cast<std::uint32_t>(rule_.negatives);
+  const auto redraw = [&](std::uint32_t draw) {
     if (rule_.sampler == NegativeSampler::kGiven)
       pair = given(draws, draw, i, link);
     else
-      (replaces_source ? pair.source : pair.destination) = drawn(draws, draw, i, replaces_source, batch);
-    if (!is_refused(pair, link, i)) break;
-  }
+      (is_source ? pair.source : pair.destination) = drawn(draws, draw, i, is_source, batch);
+  };
+  draw_negative(number, static_cast<std::uint32_t>(rule_.negatives), redraw, [&] { return is_refused(pair, link, i); });
   return pair;
 }
 
-LinkSeeds::LinkSeeds(LinkNegatives negatives, std::span<const std::int64_t> times)
-    : negatives_(std::move(negatives)), times_(times) {
+LinkSeeds::LinkSeeds(LinkNegatives negatives, std::span<const std::int64_t> times, FindsPlaces places)
+    : negatives_(std::move(negatives)), times_(times), places_(places) {
   excluded_.finish();
 }
 
@@ -179,11 +162,18 @@ void LinkSeeds::make(std::span<const NodeId> links, std::span<const NodeId> batc
   seed_times_.clear();
   pairs_.clear();
   excluded_.clear();
+  excluded_keys_.clear();
   for (const NodeId i : links) add_pair(i, negatives_.link(i));
   for (const NodeId i : links)
     for (int j = 0; j < rule.negatives; ++j) add_pair(i, negatives_.of(key, i, negatives_.link(i), j, batch));
-  if (rule.exclude == ExcludedEntries::kPair && times_.empty())
-    for (const NodeId i : batch) negatives_.exclude(i, excluded_);
+  if (rule.exclude == ExcludedEntries::kPair && times_.empty()) {
+    for (const NodeId i : batch)
+      negatives_.exclude(i, [&](EntryKey key_of_entries) { excluded_keys_.push_back(key_of_entries); });
+  }
+  if (places_ == FindsPlaces::kHost) {
+    for (const EntryKey entries : excluded_keys_) excluded_.add_entries(negatives_.graph(), entries);
+    excluded_keys_.clear();
+  }
   excluded_.finish();
 }
 

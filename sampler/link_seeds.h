@@ -12,14 +12,9 @@
 #include "sampler/id_map.h"
 #include "sampler/link_relations.h"
 #include "sampler/link_rule.h"
+#include "sampler/negative_draws.h"
 
 namespace salient {
-
-/// A link, or a pair that is none.
-struct NodePair {
-  NodeId source = 0, destination = 0;
-  bool operator==(const NodePair&) const = default;
-};
 
 /// The pairs that stand for what is no link: functions of (key, link, number of the negative), and with kInBatch of the
 /// links of the batch, so that they are the same for any number of ranks and threads, and however links are dealt to
@@ -34,18 +29,21 @@ class LinkNegatives {
   LinkNegatives(CsrGraph graph, const LinkRule& rule, std::span<const NodeId> ends = {}, const GivenEnds& given = {},
                 LinkRelations relations = {});
 
-  /// Negative j of link number i: its corrupted end is draw j of Draws(key, 0xFFFFFFFE, i), with kJoint of
-  /// Draws(key, 0xFFFFFFFE, 0xFFFFFFFF). One that breaks a rule is draw j + K a instead, a = 1 .. 15, and then kept:
-  /// with is_strict an entry of the graph, in this direction, or a node with itself; with kInBatch the link itself. Of
-  /// kGiven the draw is the number of one of the link's destinations, or of a pair, whichever end is to be corrupted.
+  /// Negative j of link number i: its corrupted end is draw j of Draws(key, kNegativeDraws, i), with kJoint of
+  /// Draws(key, kNegativeDraws, 0xFFFFFFFF). One that breaks a rule is draw j + K a instead, a = 1 .. 15, and then
+  /// kept: with is_strict an entry of the graph, in this direction, or a node with itself; with kInBatch the link
+  /// itself. Of kGiven the draw is the number of one of the link's destinations, or of a pair, whichever end is to be
+  /// corrupted.
   ///
   /// @param j      below rule.negatives
   /// @param batch  [B] numbers of the links of all ranks; read by kInBatch alone, which needs one
   /// Cost: one Philox block for four neighbouring j; of kDegree a binary search over the nodes.
   NodePair of(BatchKey key, std::uint32_t i, NodePair link, int j, std::span<const NodeId> batch = {}) const;
 
-  /// Adds what a batch that predicts a link must not see of it.
-  void exclude(NodeId number, Exclusions& excluded) const;
+  /// Calls add(EntryKey) for what a batch that predicts a link must not see of it: the link, its reverses, and of a
+  /// relation of one node type the link the other way round.
+  template <class Add>
+  void exclude(NodeId number, const Add& add) const;
 
   /// The relation of a link; 0 of a plain graph.
   std::uint16_t relation(NodeId number) const {
@@ -77,13 +75,39 @@ class LinkNegatives {
       begin_of_;  // [V] of kDegree: the share of nodes before, of its type, of 2^32 - 1
 };
 
+template <class Add>
+void LinkNegatives::exclude(NodeId number, const Add& add) const {
+  const auto [source, destination] = link(number);
+  if (graph_.slots == nullptr) {
+    add(entry_key(destination, source));
+    add(entry_key(source, destination));
+    return;
+  }
+  const LinkedRelation& of = relations_.all[relations_.of_links[number]];
+  const auto add_slot = [&](std::size_t type, NodeId node, std::uint32_t slot, NodeId neighbor) {
+    add(entry_key(static_cast<std::uint32_t>(graph_.slots->row_of(type, node, slot)), neighbor));
+  };
+  add_slot(of.dst, destination, of.slot, source);
+  if (of.reverse_slot) add_slot(of.src, source, *of.reverse_slot, destination);
+  if (of.src != of.dst) return;
+  add_slot(of.dst, source, of.slot, destination);
+  if (of.reverse_slot) add_slot(of.src, destination, *of.reverse_slot, source);
+}
+
+/// Who finds the places of what a batch does not see.
+enum class FindsPlaces : std::uint8_t {
+  kHost,    ///< LinkSeeds::excluded()
+  kDevice,  ///< from LinkSeeds::excluded_keys()
+};
+
 /// One worker's scratch memory: it keeps it from batch to batch.
 class LinkSeeds {
  public:
   /// @param negatives  with the ends of all links; what they borrow outlives it
   /// @param times      [n] of all links, borrowed: the ends of a link and of its negatives are seen at its time, by
   ///                   which nothing is excluded; empty: they have none
-  explicit LinkSeeds(LinkNegatives negatives, std::span<const std::int64_t> times = {});
+  explicit LinkSeeds(LinkNegatives negatives, std::span<const std::int64_t> times = {},
+                     FindsPlaces places = FindsPlaces::kHost);
 
   /// @param links  [B] numbers of this rank's links    @param batch  those of all ranks, `links` among them
   void make(std::span<const NodeId> links, std::span<const NodeId> batch, BatchKey key);
@@ -102,18 +126,22 @@ class LinkSeeds {
 
   /// What the batch of all ranks does not see: valid until the next make().
   const Exclusions& excluded() const { return excluded_; }
+  /// The same with FindsPlaces::kDevice, in any order, in memory that stays from make() to make().
+  const std::vector<EntryKey>& excluded_keys() const { return excluded_keys_; }
 
  private:
   void add_pair(NodeId link, const NodePair& pair);
 
   LinkNegatives negatives_;
   std::span<const std::int64_t> times_;
+  FindsPlaces places_;
   KeyMap<std::uint64_t> map_;       // number of the time << 32 | node
   KeyMap<std::uint64_t> time_map_;  // by their bits
   std::vector<NodeId> seeds_;       // by number, as the next
   std::vector<std::int64_t> seed_times_;
   std::vector<LocalId> pairs_;
   Exclusions excluded_;
+  std::vector<EntryKey> excluded_keys_;
 };
 
 }  // namespace salient

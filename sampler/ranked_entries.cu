@@ -10,6 +10,7 @@
 // Limit       arithmetic: 20 multiplications an entry and pass; of weights a division and a polynomial more.
 // Sync        none beyond the warp.
 #include <algorithm>
+#include <type_traits>
 
 #include "core/cuda/cuda.h"
 #include "sampler/race.h"
@@ -25,10 +26,14 @@ constexpr std::int64_t kMaxBlocks = 1 << 16;
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-/// What of it can be drawn.
+/// A row, and what of it can be drawn.
+template <class Part>
 struct Row {
   const NodeId* entries;
-  std::uint32_t length, count;
+  Part part;
+  std::uint32_t count;
+
+  __device__ NodeId entry(std::uint32_t e) const { return entries[part.place(e)]; }
 };
 
 /// Entries whose rank without its last `shift` bits is below `start` are kept, and the first `num_equal` of those
@@ -40,38 +45,41 @@ struct Cut {
 };
 
 /// Draw::kLabor: by the number that all rows of a hop and slot share, of equal ones by the id.
+template <class Part>
 struct LaborRanks {
   static constexpr int kBits = 64;
   BatchKey key;
   std::uint32_t word;
-  const NodeId* entries;
+  Row<Part> row;
 
-  __device__ static LaborRanks make(const DeviceValuedCsr& graph, BatchKey key, const HopRow& row, RowPart part) {
-    return {key, row.word, graph.row(row.row) + part.first};
+  __device__ static LaborRanks make(const DeviceValuedCsr&, BatchKey key, const HopRow& at, const Row<Part>& row) {
+    return {key, at.word, row};
   }
   __device__ std::uint64_t rank_of(std::uint32_t e) const {
-    const NodeId neighbor = entries[e];
+    const NodeId neighbor = row.entry(e);
     return std::uint64_t{shared_number(key, word, neighbor)} << 32 | neighbor;
   }
 };
 
 /// Draw::kWeighted: by when the entry finishes; of weight 0 behind all others.
+template <class Part>
 struct RaceRanks {
   static constexpr int kBits = 32;
   BatchKey key;
   std::uint32_t word;
   NodeId dst;
-  std::uint32_t first;   // place of the first entry in its row
-  const float* weights;  // from that one on
+  Part part;
+  const float* weights;  // of the whole row
 
-  __device__ static RaceRanks make(const DeviceValuedCsr& graph, BatchKey key, const HopRow& row, RowPart part) {
-    return {key, row.word, row.dst, part.first, graph.weights_of(row.row) + part.first};
+  __device__ static RaceRanks make(const DeviceValuedCsr& graph, BatchKey key, const HopRow& at, const Row<Part>& row) {
+    return {key, at.word, at.dst, row.part, graph.weights_of(at.row)};
   }
   __device__ std::uint64_t rank_of(std::uint32_t e) const {
     constexpr std::uint32_t kNever = 0x7FFFFFFF;  // behind infinity
-    const float weight = weights[e];
+    const std::uint32_t place = part.place(e);
+    const float weight = weights[place];
     if (!(weight > 0)) return kNever;
-    return __float_as_uint(__fdiv_rn(race_length(race_word(key, word, dst, first + e)), weight));
+    return __float_as_uint(__fdiv_rn(race_length(race_word(key, word, dst, place)), weight));
   }
 };
 
@@ -96,15 +104,15 @@ __device__ void find_digit(const std::uint32_t* counts, std::uint32_t wanted, in
 }
 
 /// @param counts  [kDigits] shared memory of this warp
-template <class Ranks>
-__device__ Cut find_cut(const Row& row, const Ranks& ranks, std::uint32_t* counts, int lane) {
+template <class Part, class Ranks>
+__device__ Cut find_cut(const Row<Part>& row, const Ranks& ranks, std::uint32_t* counts, int lane) {
   Cut cut{.num_equal = row.count, .shift = Ranks::kBits};
   for (bool is_found = false; !is_found && cut.shift > 0;) {
     for (int i = lane; i < kDigits; i += kWarp) counts[i] = 0;
     __syncwarp();
     const bool is_first = cut.shift == Ranks::kBits;
     const int shift = cut.shift - kDigitBits;
-    for (std::uint32_t e = static_cast<std::uint32_t>(lane); e < row.length; e += kWarp) {
+    for (std::uint32_t e = static_cast<std::uint32_t>(lane); e < row.part.length; e += kWarp) {
       const std::uint64_t start = ranks.rank_of(e) >> shift;
       if (is_first || start >> kDigitBits == cut.start) atomicAdd(&counts[start & (kDigits - 1)], 1u);
     }
@@ -118,26 +126,26 @@ __device__ Cut find_cut(const Row& row, const Ranks& ranks, std::uint32_t* count
   return cut;
 }
 
-template <class Ranks>
-__device__ void write_kept(const Row& row, const Cut& cut, const Ranks& ranks, int lane, NodeId* out) {
+template <class Part, class Ranks>
+__device__ void write_kept(const Row<Part>& row, const Cut& cut, const Ranks& ranks, int lane, NodeId* out) {
   const unsigned lanes_before = (1u << lane) - 1;
   std::uint32_t num_kept = 0, num_equal = 0;
-  for (std::uint32_t first = 0; first < row.length; first += kWarp) {
+  for (std::uint32_t first = 0; first < row.part.length; first += kWarp) {
     const std::uint32_t e = first + static_cast<std::uint32_t>(lane);
-    const bool is_entry = e < row.length;
+    const bool is_entry = e < row.part.length;
     const std::uint64_t start = is_entry ? ranks.rank_of(e) >> cut.shift : 0;
     const bool is_equal = is_entry && start == cut.start;
     const unsigned equals = __ballot_sync(kAllLanes, is_equal);
     const bool is_among_first = num_equal + __popc(equals & lanes_before) < cut.num_equal;
     const bool is_kept = is_entry && (start < cut.start || (is_equal && is_among_first));
     const unsigned keeps = __ballot_sync(kAllLanes, is_kept);
-    if (is_kept) out[num_kept + __popc(keeps & lanes_before)] = row.entries[e];
+    if (is_kept) out[num_kept + __popc(keeps & lanes_before)] = row.entry(e);
     num_kept += __popc(keeps);
     num_equal += __popc(equals);
   }
 }
 
-template <class Ranks, class Rows>
+template <template <class> class RanksOf, class Rows>
 __global__ void __launch_bounds__(kWarp* kWarps)
     ranked_kernel(DeviceValuedCsr graph, BatchKey key, Rows rows, LocalId num_rows,
                   const std::int64_t* __restrict__ offsets, NodeId* __restrict__ kept) {
@@ -145,12 +153,13 @@ __global__ void __launch_bounds__(kWarp* kWarps)
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kWarps + warp; i < num_rows; i += std::int64_t{gridDim.x} * kWarps) {
     const HopRow at = rows.at(static_cast<LocalId>(i));
-    const RowPart part = rows.part(graph, static_cast<LocalId>(i), at);
-    const Row row{graph.row(at.row) + part.first, part.length, static_cast<std::uint32_t>(offsets[i + 1] - offsets[i])};
-    const Ranks ranks = Ranks::make(graph, key, at, part);
+    const auto part = rows.part(graph, static_cast<LocalId>(i), at);
+    using Part = std::remove_const_t<decltype(part)>;
+    const Row<Part> row{graph.row(at.row), part, static_cast<std::uint32_t>(offsets[i + 1] - offsets[i])};
+    const auto ranks = RanksOf<Part>::make(graph, key, at, row);
     NodeId* const out = kept + offsets[i];
-    if (row.count == row.length)
-      for (std::uint32_t e = static_cast<std::uint32_t>(lane); e < row.length; e += kWarp) out[e] = row.entries[e];
+    if (row.count == row.part.length)
+      for (std::uint32_t e = static_cast<std::uint32_t>(lane); e < row.part.length; e += kWarp) out[e] = row.entry(e);
     else if (row.count > 0)
       write_kept(row, find_cut(row, ranks, counts[warp], lane), ranks, lane, out);
   }

@@ -34,6 +34,7 @@ class SamplerPool {
     const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override {
       if (held_ == nullptr) held_ = *idle_.pop();
       try {
+        if (leaves_out_) held_->leave_out(left_out_);
         return held_->sample(seeds, key);
       } catch (...) {
         drop();
@@ -44,6 +45,10 @@ class SamplerPool {
       held_->copy_to(memory);
       drop();
     }
+    void leave_out(const std::vector<EntryKey>* entries) override {
+      leaves_out_ = true;
+      left_out_ = entries;
+    }
     void drop() noexcept override {
       if (held_ != nullptr) (void)idle_.push(std::exchange(held_, nullptr));  // never full: it has room for all
     }
@@ -51,6 +56,8 @@ class SamplerPool {
    private:
     BoundedQueue<BatchSampler*>& idle_;
     BatchSampler* held_ = nullptr;
+    bool leaves_out_ = false;  // it was said; of other samplers nothing is
+    const std::vector<EntryKey>* left_out_ = nullptr;
   };
 
   std::vector<std::unique_ptr<BatchSampler>> samplers_;

@@ -60,9 +60,12 @@ bool carry_entries(const RunNeeds& needs) {
 
 /// Why the host samples, whatever fits; "" = the GPU can.
 std::string obstacle_to_graph_on_gpu(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs) {
-  if (needs.sampling.excludes_links) return "batches do not see the links that they predict";
-  const bool may_be_resident = needs.resident_edges && is_on_gpus(request.features.value_or(Residency::kDevice));
+  const bool excludes = needs.sampling.excludes_links;
+  const bool may_be_resident =
+      !excludes && needs.resident_edges && is_on_gpus(request.features.value_or(Residency::kDevice));
   if (carry_entries(needs) && !may_be_resident) return "batches carry features or weights of edges";
+  if (excludes && std::ranges::any_of(needs.loaders, [](const LoaderNeed& l) { return l.batch.sees_times; }))
+    return "links are asked for at their times";
   const auto blind = std::ranges::find(needs.loaders, false, [](const LoaderNeed& l) { return l.batch.sees_times; });
   const bool is_seen = !needs.loaders.empty() && blind == needs.loaders.end();
   return dataset.has_edge_times && !is_seen ? "its rows are in the order of times, which nothing reads" : "";

@@ -20,7 +20,7 @@ SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
           .max_seeds = static_cast<std::int64_t>(spec.max_seeds),
           .in_dim = dataset.feature_dim,
           .hidden_dim = spec.model.hidden_dim,
-          .num_classes = dataset.num_classes,
+          .num_classes = model_of(spec, dataset).num_classes,
           .dropout = spec.model.dropout,
           .activations = precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
           .may_use_tf32 = precision == Precision::kTf32,

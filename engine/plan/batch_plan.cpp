@@ -51,6 +51,16 @@ bool is_better_in_f32(Q q) {
 
 std::string draw(Q q) { return "neighbours are drawn by " + name_of(q.spec.rule.draw); }
 
+/// Of steps over pairs of rows.
+std::string obstacle_in_links(Q q) {
+  if (!q.spec.links) return {};
+  const LinkSpec& links = *q.spec.links;
+  if (links.decoder != DecoderKind::kDot) return "links are scored by " + name_of(links.decoder) + ", and not by dot";
+  if (links.rule.sampler != NegativeSampler::kUniform)
+    return "negatives are those of the sampler '" + name_of(links.rule.sampler) + "', and not of 'uniform'";
+  return {};
+}
+
 std::string obstacle_in_model(Q q) { return resident_obstacle(model_of(q.spec, q.dataset)); }
 
 /// Half a second to a second: docs/INFERENCE.md. A server does it once for all its requests.
@@ -65,12 +75,14 @@ std::string repeated_rows(Q q) {
 
 bool reads_edges(Q q) { return model_of(q.spec, q.dataset).edge_dim > 0; }
 
-constexpr std::array<StepRule, 26> kRules{{
+constexpr std::array<StepRule, 27> kRules{{
     {"asked for", kAll, kPrevents, [](Q q) { return q.asked == StepKind::kEager; }},
     {"the graph has node types", kAll, kPrevents, [](Q q) { return q.dataset.types.is_typed(); }},
     {"neighbours are drawn by time", kSampled, kPrevents, [](Q q) { return q.spec.time.has_value(); }},
-    {"links are predicted", kAll, kPrevents, [](Q q) { return q.spec.is_of_links; }},
-    {"the model reads features of edges", kExact, kPrevents, reads_edges},
+    {"links are predicted", kAll & ~kTraining, kPrevents, [](Q q) { return q.spec.links.has_value(); }},
+    {"links", bit(Purpose::kTraining), kPrevents, [](Q q) { return !obstacle_in_links(q).empty(); }, obstacle_in_links},
+    {"the model reads features of edges", kAll, kPrevents,
+     [](Q q) { return reads_edges(q) && ((kExact & bit(q.purpose)) != 0 || q.spec.links); }},
     {"features are partitioned", kExact, kPrevents, [](Q q) { return q.exact.is_partitioned; }},
     {"a place for layers' results is asked for", kExact, kPrevents, [](Q q) { return q.exact.has_place; }},
     {"layers' results in f32 are asked for", kExact, kPrevents, [](Q q) { return q.exact.is_f32; }},
@@ -88,7 +100,8 @@ constexpr std::array<StepRule, 26> kRules{{
     {"features of edges are not in GPU memory", kSampled, kPrevents,
      [](Q q) { return reads_edges(q) && !q.data.edge_features; }},
     {"draw", kSampled, kPrevents, [](Q q) { return !has_tree_draw(q.spec.rule.draw); }, draw},
-    {"a node has several labels", kAll, kPrevents, [](Q q) { return q.dataset.task == Task::kMultiLabel; }},
+    {"a node has several labels", kAll, kPrevents,
+     [](Q q) { return q.dataset.task == Task::kMultiLabel && !q.spec.links; }},
     {"a fanout is not in 1 to 32", kSampled, kPrevents, [](Q q) { return !has_resident_fanouts(q); }},
     {"a batch may have more than 2^23 rows", kSampled, kPrevents, [](Q q) { return most_rows(q) > kMaxRows; }},
     {"there is no GPU", kExact, kIsSlower, [](Q q) { return !q.exact.free_bytes; }},
@@ -99,7 +112,11 @@ constexpr std::array<StepRule, 26> kRules{{
 
 }  // namespace
 
-ModelOptions model_of(const ResidentSpec& spec, const Dataset& dataset) { return fitted_to(spec.model, dataset); }
+ModelOptions model_of(const ResidentSpec& spec, const Dataset& dataset) {
+  ModelOptions model = fitted_to(spec.model, dataset);
+  if (spec.links) model.num_classes = model.hidden_dim;
+  return model;
+}
 
 bool is_plain_sage(const ResidentSpec& spec, const Dataset& dataset) { return is_plain_sage(model_of(spec, dataset)); }
 

@@ -11,25 +11,38 @@
 #include "core/error.h"
 #include "engine/plan/step_kind.h"
 #include "loaders/residency.h"
+#include "models/describe/decoder_kind.h"
+#include "models/describe/link_loss.h"
 #include "models/describe/model_options.h"
 #include "models/numerics.h"
+#include "sampler/link_rule.h"
 #include "sampler/sampling_rule.h"
 #include "sampler/time_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
 
+/// What batches of links are trained on.
+struct LinkSpec {
+  LinkRule rule{};
+  DecoderKind decoder{};
+  LinkLoss loss{};
+  std::size_t max_batch = 1;  ///< links of a step, over all ranks
+};
+
 /// A model and the batches that it sees, in training or in inference.
 struct ResidentSpec {
   ModelOptions model{};  ///< but for in_dim and num_classes, which are the data set's
   SamplingRule rule{};
   std::optional<TimeRule> time{};  ///< as LoaderOptions::time
-  bool is_of_links = false;        ///< batches are of links, without whose entries they are sampled
-  std::size_t max_seeds = 1;       ///< of a batch on this rank
+  /// Links are predicted, from rows that are hidden_dim wide: batches of training are of these, without whose entries
+  /// they are sampled, and seeds are their ends, one for each.
+  std::optional<LinkSpec> links{};
+  std::size_t max_seeds = 1;  ///< of a batch on this rank
   Numerics numerics{};
 };
 
-/// The model with the data set's widths.
+/// The model with the data set's widths, or with that of rows of links.
 ModelOptions model_of(const ResidentSpec& spec, const Dataset& dataset);
 
 /// Whether its resident batches are GraphSAGE's own: is_plain_sage() of it.

@@ -91,8 +91,8 @@ std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_pt
   const bool is_slow_bf16 = !plan.is_resident() && run.plan.precision() == Precision::kBf16;
   if (run.comm.rank() == 0 && run.device.is_cuda())
     log_info(to_text("training steps", plan) + (is_slow_bf16 ? "; tf32 is faster there than bf16" : ""));
-  if (predicts_links(options)) return make_link_steps(parts);
   if (plan.is_resident()) return make_resident_steps(parts);
+  if (predicts_links(options)) return make_link_steps(parts);
   return std::make_unique<EagerSteps>(
       parts, make_batches(run.dataset, loader_options_of(options, training_rule(options, run.dataset), run), run.comm));
 }

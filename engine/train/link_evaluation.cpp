@@ -16,9 +16,11 @@
 #include "core/error.h"
 #include "core/timer.h"
 #include "engine/infer/average_precision.h"
+#include "engine/infer/loader_predictions.h"
 #include "engine/infer/make_predictions.h"
 #include "engine/infer/roc_auc.h"
 #include "engine/rank/rank_metrics.h"
+#include "engine/remote/partitioned_batches.h"
 #include "engine/train/link_rows.h"
 #include "engine/train/message_graph.h"
 #include "engine/train/run_model.h"
@@ -43,6 +45,13 @@ std::unique_ptr<Predictions> make_predictions_of(const TrainOptions& options, co
                                                  const Model& model) {
   const LoaderOptions loading = loader_options_of(options, evaluation_rule(options, run.dataset), run);
   return make_predictions(run.plan.evaluation, {run.dataset, loading, run.device, run.comm, model});
+}
+
+/// Of a graph that the run's copy in GPU memory is not: the host samples it, and batches are eager.
+std::unique_ptr<Predictions> make_predictions_on_host(const TrainOptions& options, const TrainingRun& run) {
+  LoaderOptions loading = loader_options_of(options, evaluation_rule(options, run.dataset), run);
+  loading.data.graph = nullptr;
+  return std::make_unique<LoaderPredictions>(make_batches(run.dataset, loading, run.comm), run.device);
 }
 
 NodePair link_at(const LinkTable& links, std::size_t i) { return {links.source(i), links.destination(i)}; }
@@ -114,7 +123,7 @@ LinkEvaluation::LinkEvaluation(const TrainOptions& options, const TrainingRun& r
   if (!for_test_) return;
   test_run_ = std::make_unique<const TrainingRun>(
       TrainingRun{*for_test_, run.data, run.device, run.comm, run.plan, run.directory});
-  of_test_ = make_predictions_of(options, *test_run_, model);
+  of_test_ = make_predictions_on_host(options, *test_run_);
 }
 
 const LinkTable& LinkEvaluation::links_of(EvaluationSet set) const {

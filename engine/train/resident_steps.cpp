@@ -92,14 +92,20 @@ std::optional<ParameterUpdate> make_update(const StepParts& parts) {
   return update;
 }
 
-/// What a step reads of the run, and its parameters.
-SageStepData step_data(const StepParts& parts, const SeedTargets& targets, const SageStepShape&) {
-  return {sage_data_of(parts.run.dataset, parts.run.data.view()), targets, sage_weights_of(parts.model),
-          parts.objective.sums(), make_update(parts)};
+SageData inputs_of(const StepParts& parts, const DeviceTargets& targets) {
+  SageData inputs = sage_data_of(parts.run.dataset, parts.run.data.view());
+  inputs.links = targets.links();
+  return inputs;
 }
-ModelStepData step_data(const StepParts& parts, const SeedTargets& targets, const ModelStepShape&) {
-  return {sage_data_of(parts.run.dataset, parts.run.data.view()), targets, step_tensors_of(parts.model),
-          parts.objective.sums(), make_update(parts)};
+
+/// What a step reads of the run, and its parameters.
+SageStepData step_data(const StepParts& parts, const DeviceTargets& targets, const SageStepShape&) {
+  return {inputs_of(parts, targets), targets.view(), sage_weights_of(parts.model), parts.objective.sums(),
+          make_update(parts)};
+}
+ModelStepData step_data(const StepParts& parts, const DeviceTargets& targets, const ModelStepShape&) {
+  return {inputs_of(parts, targets), targets.view(), step_tensors_of(parts.model), parts.objective.sums(),
+          make_update(parts)};
 }
 
 /// @tparam Step  SageStep or ModelStep
@@ -109,8 +115,8 @@ class ResidentSteps final : public GradientSteps {
   template <class Shape>
   ResidentSteps(const StepParts& parts, const Shape& shape)
       : parts_(parts),
-        targets_(parts.options, parts.run.dataset),
-        step_(shape, step_data(parts, targets_.view(), shape)) {}
+        targets_(parts.options, parts.run.plan.training.spec, parts.run.dataset),
+        step_(shape, step_data(parts, targets_, shape)) {}
 
   void start(std::vector<BatchRequest> requests, std::vector<double> rates) override {
     requests_ = std::move(requests);
@@ -147,14 +153,19 @@ class ResidentSteps final : public GradientSteps {
 
   StepHeader header_of(std::size_t step, std::uint32_t global_step) const {
     const BatchRequest& request = requests_[step];
+    const auto place_of = [&](std::span<const NodeId> items) {
+      return static_cast<std::uint32_t>(items.empty() ? 0 : items.data() - parts_.seeds.order().data());
+    };
     return {.seed = request.key.seed,
             .epoch = request.key.epoch,
             .batch = request.key.batch,
             .global_step = global_step,
-            .first_seed = static_cast<std::uint32_t>(request.seeds.data() - parts_.seeds.order().data()),
+            .first_seed = place_of(request.seeds),
             .num_seeds = static_cast<std::uint32_t>(request.seeds.size()),
             .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.loss_divisor(request.key.batch)),
-            .learning_rate = rates_[step]};
+            .learning_rate = rates_[step],
+            .first_in_batch = place_of(request.batch),
+            .links_in_batch = static_cast<std::uint32_t>(request.batch.size())};
   }
 
   StepParts parts_;
@@ -172,7 +183,7 @@ std::int64_t resident_steps_bytes(const RunPlan& plan, const Dataset& dataset, i
   const auto exchange = static_cast<std::int64_t>(num_values == 0 ? 0 : PeerSums::bytes(num_ranks, num_values));
   const std::int64_t step = is_plain_sage(plan, dataset) ? sage_step_bytes({sage_shape(plan, dataset)})
                                                          : model_step_bytes(model_step_shape(plan, dataset));
-  return step + DeviceTargets::bytes(dataset) + exchange;
+  return step + DeviceTargets::bytes(plan.training.spec, dataset) + exchange;
 }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {

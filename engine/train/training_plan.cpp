@@ -2,6 +2,8 @@
 #include "engine/train/training_plan.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "engine/train/run_model.h"
 #include "engine/train/training_needs.h"
@@ -9,16 +11,23 @@
 namespace salient {
 
 RunRequest request_of(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const std::size_t most_scored = std::max({dataset.valid.size(), dataset.test.size(), std::size_t{1}});
+  const bool is_of_links = predicts_links(options);
+  const std::size_t most_scored =
+      is_of_links ? dataset.num_nodes() : std::max({dataset.valid.size(), dataset.test.size(), std::size_t{1}});
+  const std::size_t num_items = num_training_items(options, dataset),
+                    share = largest_share(options, num_items, num_ranks);
+  const std::size_t of_item = is_of_links ? 2 + static_cast<std::size_t>(options.links.rule.negatives) : 1;
+  std::optional<LinkSpec> links;
+  if (is_of_links)
+    links = {options.links.rule, options.links.decoder, options.links.loss,
+             std::max<std::size_t>(1, std::min(num_items, global_batch_of(options, num_ranks)))};
   const auto batches = [&](SamplingRule rule, std::size_t max_seeds) {
-    return ResidentSpec{options.model,           std::move(rule), options.batches.time.rule(),
-                        predicts_links(options), max_seeds,       numerics_of(options)};
+    return ResidentSpec{options.model, std::move(rule), options.batches.time.rule(),
+                        links,         max_seeds,       numerics_of(options)};
   };
   return {.step = options.step,
           .precision = options.precision,
-          .training = batches(
-              training_rule(options, dataset),
-              std::max<std::size_t>(1, largest_share(options, num_training_items(options, dataset), num_ranks))),
+          .training = batches(training_rule(options, dataset), of_item * std::max<std::size_t>(1, share)),
           .evaluation = batches(evaluation_rule(options, dataset),
                                 std::min(static_cast<std::size_t>(options.evaluation.batch_size), most_scored))};
 }

@@ -7,6 +7,7 @@
 #include "models/kernels/launch.cuh"
 #include "models/products/eight_columns.cuh"
 #include "models/resident/loss.h"
+#include "models/resident/pair_loss.h"
 #include "models/resident/seed_loss.cuh"
 
 namespace salient {
@@ -58,12 +59,13 @@ void launch(const SeedLoss& loss, const float* logits, void* gradient, cudaStrea
 // ---- host code -------------------------------------------------------------------------------------------
 
 void seed_loss(const SeedLoss& loss, const float* logits, void* gradient, cudaStream_t stream) {
+  if (loss.targets.pairs.are_scored) return pair_loss(loss, logits, gradient, stream);
   loss.type == ActivationType::kF32 ? launch<float>(loss, logits, gradient, stream)
                                     : launch<Bf16>(loss, logits, gradient, stream);
 }
 
 void sum_losses(const SeedLoss& loss, cudaStream_t stream) {
-  sum_rows_kernel<<<1, 1024, 0, stream>>>(loss.header, loss.rows, loss.max_seeds, loss.sums);
+  sum_rows_kernel<<<1, 1024, 0, stream>>>(loss.header, loss.rows, loss.num_items(), loss.sums);
   cuda_check(cudaGetLastError());
 }
 

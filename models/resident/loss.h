@@ -4,10 +4,20 @@
 #include <cstdint>
 
 #include "core/cuda/cuda.h"
+#include "models/describe/link_loss.h"
 #include "models/describe/regression_loss.h"
 #include "models/resident/operands.h"
+#include "sampler/link_rule.h"
 
 namespace salient {
+
+/// Pairs of seeds that are scored instead: TreeLinks has the order of seeds, and pair_loss.h the loss.
+struct PairTargets {
+  bool are_scored = false;
+  std::uint32_t negatives = 1;  ///< of each link
+  CorruptedEnd corrupt{};
+  LinkLoss loss{};
+};
 
 /// What logits are compared with. Device memory.
 struct SeedTargets {
@@ -15,6 +25,7 @@ struct SeedTargets {
   const float* class_weights = nullptr;   ///< [num_classes] of the loss, then their sum; null = all classes count alike
   const float* values = nullptr;          ///< [num_nodes, num_classes] of regression, NaN = not known: adds nothing
   RegressionLoss regression = RegressionLoss::kMse;
+  PairTargets pairs{};  ///< then the others are null
 };
 
 struct SeedLoss {
@@ -27,6 +38,11 @@ struct SeedLoss {
   ActivationType type;       ///< of the gradient
   float* rows;               ///< [max_seeds, 2] device, scratch: each seed's loss, and 1 if its class was predicted
   double* sums;              ///< [>= batch + 1, 2] device: row header.batch becomes the sums of both
+
+  /// Seeds, or links, of which `rows` has the losses.
+  std::int64_t num_items() const {
+    return targets.pairs.are_scored ? max_seeds / (2 + std::int64_t{targets.pairs.negatives}) : max_seeds;
+  }
 };
 
 /// What the kernels are made for: one of classes that count alike is not slower for the others.
@@ -47,8 +63,8 @@ void for_kind(SeedLossKind kind, Launch launch) {
   }
 }
 
-/// Of classes softmax cross entropy as engine/train/objective.h's cross_entropy_sum(), of values regression_loss_sum();
-/// and its gradient times header.gradient_scale.
+/// Of pairs pair_loss(). Of classes softmax cross entropy as engine/train/objective.h's cross_entropy_sum(), of values
+/// regression_loss_sum(); and its gradient times header.gradient_scale.
 ///
 /// @param logits    [max_seeds, padded(num_classes)] f32 device
 /// @param gradient  [max_seeds, padded(num_classes)] device; zeros for rows and columns that do not count

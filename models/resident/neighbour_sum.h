@@ -18,7 +18,7 @@ struct NeighbourSum {
   bool has_own_part;                    ///< the second form
   bool has_ones;                        ///< the column of ones, which a bias is multiplied by
   std::int64_t width;                   ///< of the operand: parts and ones, padded, and
-  std::int64_t num_others;              ///< columns behind them, which another kernel writes
+  std::int64_t num_others = 0;          ///< columns behind them, which another kernel writes
   ActivationType type;                  ///< of the operand
   void* operand;                        ///< [capacity, width] device
   void* own_rows;                       ///< [capacity, padded(features + 1)] device: x_i | 1; null: not wanted

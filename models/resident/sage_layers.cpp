@@ -111,7 +111,7 @@ SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use
       gather_multiprocessors_(
           use == SageUse::kTraining && has_fused_layer(shape) ? gather_multiprocessors(shape, data.features) : 0),
       features_(data.features),
-      batches_(data.graph, shape.rule, shape.max_seeds, sampling_lead(shape, use)) {
+      batches_(data.graph, shape.rule, shape.max_seeds, sampling_lead(shape, use), Places::kNotKept, data.links) {
   require(shape.hidden_dim % 8 == 0 || shape.rule.fanouts.size() == 1, "hidden layers have a multiple of 8 columns");
   const bool has_fused = has_fused_layer(shape);
   for (const SageLayerShape& s : sage_layer_shapes(shape))

@@ -33,7 +33,8 @@ struct SageShape {
 struct SageData {
   DeviceCsr graph;
   FeatureRows features;
-  FeatureRows edge_features{};  ///< [entries of the graph, width] in its order; null: no model reads them
+  FeatureRows edge_features{};       ///< [entries of the graph, width] in its order; null: no model reads them
+  std::optional<TreeLinks> links{};  ///< batches are of these: seeds are their ends; none: of nodes
 };
 
 enum class SageUse : std::uint8_t {

@@ -46,7 +46,7 @@ SagePasses::SagePasses(const SageStepShape& shape, const SageStepData& data)
     : shape_(shape),
       data_(data),
       type_(shape.sage.activations),
-      is_last_fused_(has_fused_last_layer(shape.sage)),
+      is_last_fused_(has_fused_last_layer(shape.sage) && !data.targets.pairs.are_scored),
       forward_(shape.sage, data.inputs, SageUse::kTraining),
       operand_gradient_(array_of(largest_operand(sage_layer_shapes(shape.sage)), type_)),
       seed_losses_(make_device_array<float>(static_cast<std::size_t>(2 * shape.sage.max_seeds))) {

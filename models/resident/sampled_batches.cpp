@@ -6,9 +6,11 @@
 namespace salient {
 
 SampledBatches::SampledBatches(DeviceCsr graph, const SamplingRule& rule, std::int64_t max_seeds, SamplingLead lead,
-                               Places places)
-    : announced_(make_device_array<SeedBatch>(kMaxAnnounced)), current_(num_trees(lead) - 1) {
-  for (std::size_t i = 0; i < num_trees(lead); ++i) trees_.emplace_back(graph, rule, max_seeds, places);
+                               Places places, const std::optional<TreeLinks>& links)
+    : seeds_of_item_(links ? links->seeds_of_link() : 1),
+      announced_(make_device_array<SeedBatch>(kMaxAnnounced)),
+      current_(num_trees(lead) - 1) {
+  for (std::size_t i = 0; i < num_trees(lead); ++i) trees_.emplace_back(graph, rule, max_seeds, places, links);
 }
 
 void SampledBatches::start(std::span<const NodeId> order) {
@@ -48,7 +50,7 @@ std::size_t SampledBatches::begin(const StepHeader& header, std::span<const Step
     begun_[distance] = wanted;
     refill(distance, stream);
   }
-  num_seeds_ += header.num_seeds;
+  num_seeds_ += num_seeds_of(header);
   return current_;
 }
 
@@ -62,7 +64,7 @@ void SampledBatches::begin_all(std::span<const StepHeader> rest, std::size_t cou
     begun_.erase(begun_.begin());
     begun_.push_back(last < rest.size() ? std::optional(rest[last]) : std::nullopt);
     announced.push_back(batch_of(begun_.back()));
-    num_seeds_ += rest[i].num_seeds;
+    num_seeds_ += num_seeds_of(rest[i]);
   }
   announce(announced, announced_.get(), stream);
 }

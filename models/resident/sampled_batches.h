@@ -29,10 +29,10 @@ class SampledBatches {
   /// Trees that sampling with this lead needs.
   static constexpr std::size_t num_trees(SamplingLead lead) { return lead == SamplingLead::kOneBatch ? 2 : 4; }
 
-  /// @param graph  device memory, outlives this; the next two arguments and the last are SampledTree's
+  /// @param graph  device memory, outlives this; the others but `lead` are SampledTree's
   /// @throws Error{kDeviceMemory}
   SampledBatches(DeviceCsr graph, const SamplingRule& rule, std::int64_t max_seeds, SamplingLead lead,
-                 Places places = Places::kNotKept);
+                 Places places = Places::kNotKept, const std::optional<TreeLinks>& links = {});
 
   std::size_t num_trees() const { return trees_.size(); }
   const SampledTree& tree(std::size_t i) const { return trees_[i]; }
@@ -85,7 +85,11 @@ class SampledBatches {
     return {header.value_or(StepHeader{}), order_.get()};
   }
 
+  /// Nodes of level 0 of a batch.
+  std::int64_t num_seeds_of(const StepHeader& header) const { return header.num_seeds * seeds_of_item_; }
+
   std::vector<SampledTree> trees_;
+  std::int64_t seeds_of_item_;        // of the order
   DeviceArray<SeedBatch> announced_;  // behind what begin_all() begins itself
   DeviceArray<NodeId> order_;
   std::size_t order_size_ = 0, current_ = 0;

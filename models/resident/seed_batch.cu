@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "models/kernels/launch.cuh"
-#include "models/resident/seed_batch.h"
+#include "models/resident/seed_batch.cuh"
 
 namespace salient {
 namespace {
@@ -18,14 +18,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     start_tree_kernel(SeedBatch given, const SeedBatch* __restrict__ announced, TreeStart tree) {
   const SeedBatch batch = announced != nullptr ? *announced : given;
   const std::uint32_t first = blockIdx.x * kThreadsPerBlock + threadIdx.x;
-  if (first == 0) {
-    *tree.header = batch.header;
-    *tree.num_seeds = static_cast<LocalId>(batch.header.num_seeds);
-  }
-  if (first < tree.num_hops) {
-    tree.num_edges[tree.num_hops + first] += tree.num_edges[first];
-    tree.num_edges[first] = 0;
-  }
+  begin_tree(batch, batch.header.num_seeds, tree, first);
   for (std::uint32_t i = first; i < batch.header.num_seeds; i += gridDim.x * kThreadsPerBlock)
     tree.nodes[i] = batch.order[batch.header.first_seed + i];
 }

@@ -14,6 +14,9 @@ struct StepHeader {
   std::uint32_t num_seeds = 0;    ///< in it, possibly none
   float gradient_scale = 1;       ///< 1 / EpochSeeds::loss_divisor() of the global batch
   double learning_rate = 0;       ///< of the update, where the step has one
+  // Of batches of links, whose seeds above are links:
+  std::uint32_t first_in_batch = 0;  ///< of all ranks, in the order of the epoch
+  std::uint32_t links_in_batch = 0;
 
   bool operator==(const StepHeader&) const = default;
 };

@@ -276,7 +276,7 @@ std::int64_t StepProgram::bytes() const {
 
 void StepProgram::finish() {
   batches_.emplace(data_->inputs.graph, shape_.rule, shape_.max_seeds, lead(),
-                   reads_edges() ? Places::kKept : Places::kNotKept);
+                   reads_edges() ? Places::kKept : Places::kNotKept, data_->inputs.links);
   weights_.finish();
   cuda_check(cudaDeviceSynchronize());
 }

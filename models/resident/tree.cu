@@ -16,7 +16,8 @@ std::vector<std::int64_t> tree_capacities(const std::vector<int>& fanouts, std::
   return capacities;
 }
 
-SampledTree::SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds, Places places)
+SampledTree::SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds, Places places,
+                         const std::optional<TreeLinks>& links)
     : graph_(graph),
       rule_(std::move(rule)),
       capacities_(tree_capacities(rule_.fanouts, max_seeds)),
@@ -41,6 +42,7 @@ SampledTree::SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_se
     places_.push_back(
         make_device_array<EdgeOffset>(static_cast<std::size_t>(capacities_.back() * rule_.fanouts.back())));
   }
+  if (links) links_.emplace(graph_, *links);
   clear_counts();
 }
 
@@ -67,11 +69,25 @@ TreeStart SampledTree::start() const {
 }
 
 void SampledTree::begin(const SeedBatch& batch, cudaStream_t stream) {
-  require(batch.header.num_seeds <= capacity(0), "a batch has no more seeds than was said");
-  start_tree(batch, start(), stream);
+  const std::int64_t of_item = links_ ? links_->links().seeds_of_link() : 1;
+  require(batch.header.num_seeds * of_item <= capacity(0), "a batch has no more seeds than was said");
+  require(!links_ || batch.header.links_in_batch <= links_->links().max_batch, "nor has that of all ranks");
+  links_ ? links_->start(batch, start(), stream) : start_tree(batch, start(), stream);
 }
 
-void SampledTree::begin_announced(const SeedBatch* batch, cudaStream_t stream) { start_tree(batch, start(), stream); }
+void SampledTree::begin_announced(const SeedBatch* batch, cudaStream_t stream) {
+  links_ ? links_->start(batch, start(), stream) : start_tree(batch, start(), stream);
+}
+
+namespace {
+
+/// Calls use<true>() where places are kept, else use<false>().
+template <class Use>
+void with_places(bool keeps_places, const Use& use) {
+  keeps_places ? use.template operator()<true>() : use.template operator()<false>();
+}
+
+}  // namespace
 
 void SampledTree::sample_levels(cudaStream_t stream) {
   for (std::size_t h = 0; h + 1 < rule_.fanouts.size(); ++h) grow_level(h, stream);
@@ -82,29 +98,30 @@ void SampledTree::grow_level(std::size_t h, cudaStream_t stream) {
       graph_,    header_.get(), size_of(h), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(rule_.fanouts[h]),
       rule_.draw};
   const std::int64_t capacity = capacities_[h];
-  count_kernel<<<blocks_for(capacity + 1), kThreadsPerBlock, 0, stream>>>(
-      hop, nodes_.get(), capacity, num_children_.get(), chunk_sums_.get(), num_edges_.get() + h);
-  cuda_check(cudaGetLastError());
   const RowGroup group = RowGroup::make(rule_.fanouts[h]);
   const Growth growth{num_children_.get(),   chunk_sums_.get(),    capacity,
                       first_child_[h].get(), sizes_.get() + h + 1, has_places() ? places_[h].get() : nullptr};
-  if (rule_.fanouts[h] <= kMaxShortGrowth) {
-    const auto kernel =
-        has_places() ? short_grow_kernel<kMaxShortGrowth, true> : short_grow_kernel<kMaxShortGrowth, false>;
-    kernel<<<blocks_for(capacity + 1), kThreadsPerBlock, 0, stream>>>(hop, growth, parent_[h].get(), nodes_.get());
-  } else {
-    const auto kernel = has_places() ? grow_kernel<true> : grow_kernel<false>;
-    kernel<<<blocks_for((capacity + 1) << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-        hop, group, growth, parent_[h].get(), nodes_.get());
-  }
-  cuda_check(cudaGetLastError());
+  with_hop(links_, hop, [&](const auto& any) {
+    count_kernel<<<blocks_for(capacity + 1), kThreadsPerBlock, 0, stream>>>(
+        any, nodes_.get(), capacity, num_children_.get(), chunk_sums_.get(), num_edges_.get() + h);
+    cuda_check(cudaGetLastError());
+    with_places(has_places(), [&]<bool kKeepsPlaces>() {
+      if (rule_.fanouts[h] <= kMaxShortGrowth)
+        short_grow_kernel<kMaxShortGrowth, kKeepsPlaces>
+            <<<blocks_for(capacity + 1), kThreadsPerBlock, 0, stream>>>(any, growth, parent_[h].get(), nodes_.get());
+      else
+        grow_kernel<kKeepsPlaces><<<blocks_for((capacity + 1) << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+            any, group, growth, parent_[h].get(), nodes_.get());
+    });
+    cuda_check(cudaGetLastError());
+  });
 }
 
 namespace {
 
-template <bool kKeepsPlaces>
-auto short_last_hop_of(int fanout) {
-  return fanout <= 5 ? short_last_hop_kernel<5, kKeepsPlaces> : short_last_hop_kernel<8, kKeepsPlaces>;
+template <bool kKeepsPlaces, class AnyHop>
+auto short_last_hop_of(const AnyHop&, int fanout) {
+  return fanout <= 5 ? short_last_hop_kernel<5, kKeepsPlaces, AnyHop> : short_last_hop_kernel<8, kKeepsPlaces, AnyHop>;
 }
 
 }  // namespace
@@ -118,18 +135,20 @@ void SampledTree::sample_last_hop(cudaStream_t stream) {
   const std::int64_t capacity = capacities_[h];
   unsigned long long* const num_edges = num_edges_.get() + h;
   EdgeOffset* const places = has_places() ? places_[h].get() : nullptr;
-  if (rule_.fanouts[h] <= 8) {
-    const auto kernel =
-        has_places() ? short_last_hop_of<true>(rule_.fanouts[h]) : short_last_hop_of<false>(rule_.fanouts[h]);
-    kernel<<<blocks_for(capacity), kThreadsPerBlock, 0, stream>>>(hop, nodes_.get(), capacity, entries_.get(),
-                                                                  num_children_.get(), num_edges, places);
-  } else {
-    const unsigned blocks = std::min(kMaxLastHopBlocks, blocks_for(capacity << group.log_lanes));
-    const auto kernel = has_places() ? last_hop_kernel<true> : last_hop_kernel<false>;
-    kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, nodes_.get(), capacity, entries_.get(),
-                                                    num_children_.get(), num_edges, places);
-  }
-  cuda_check(cudaGetLastError());
+  with_hop(links_, hop, [&](const auto& any) {
+    with_places(has_places(), [&]<bool kKeepsPlaces>() {
+      if (rule_.fanouts[h] <= 8) {
+        const auto kernel = short_last_hop_of<kKeepsPlaces>(any, rule_.fanouts[h]);
+        kernel<<<blocks_for(capacity), kThreadsPerBlock, 0, stream>>>(any, nodes_.get(), capacity, entries_.get(),
+                                                                      num_children_.get(), num_edges, places);
+      } else {
+        const unsigned blocks = std::min(kMaxLastHopBlocks, blocks_for(capacity << group.log_lanes));
+        last_hop_kernel<kKeepsPlaces><<<blocks, kThreadsPerBlock, 0, stream>>>(
+            any, group, nodes_.get(), capacity, entries_.get(), num_children_.get(), num_edges, places);
+      }
+      cuda_check(cudaGetLastError());
+    });
+  });
 }
 
 void SampledTree::clear_counts() {

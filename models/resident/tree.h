@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/cuda/cuda.h"
 #include "models/describe/resident_limits.h"
 #include "models/resident/limits.h"
 #include "models/resident/seed_batch.h"
+#include "models/resident/tree_links.h"
 #include "sampler/device_csr.h"
 #include "sampler/sampling_rule.h"
 
@@ -60,8 +62,10 @@ class SampledTree {
  public:
   /// @param graph  device memory, outlives this
   /// @param rule   fanouts in [1, kMaxResidentFanout]; has_tree_draw()
+  /// @param links  that batches are of, which lack their entries then; none: batches are of nodes
   /// @throws Error{kDeviceMemory}
-  SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds, Places places = Places::kNotKept);
+  SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds, Places places = Places::kNotKept,
+              const std::optional<TreeLinks>& links = {});
 
   /// Writes the header, and takes the batch's seeds as level 0. Enqueues and returns.
   void begin(const SeedBatch& batch, cudaStream_t stream);
@@ -95,6 +99,7 @@ class SampledTree {
 
   DeviceCsr graph_;
   SamplingRule rule_;
+  std::optional<LinkStart> links_{};
   std::vector<std::int64_t> capacities_;  // of the levels
   DeviceArray<StepHeader> header_;
   DeviceArray<NodeId> nodes_;

@@ -13,42 +13,20 @@
 #include <cub/block/block_scan.cuh>
 
 #include "models/kernels/launch.cuh"
+#include "models/resident/hop.cuh"
 #include "models/resident/pick.cuh"
 #include "models/resident/tree.h"
 
 namespace salient {
 namespace {
 
-/// A level of the tree and the hop that is sampled for it.
-struct Hop {
-  DeviceCsr graph;
-  const StepHeader* header;
-  const LocalId* num_nodes;
-  std::uint32_t index;
-  std::uint32_t fanout;
-  Draw draw;
-
-  struct Row {
-    EdgeOffset begin;
-    std::uint32_t degree, kept;
-  };
-  __device__ Row row_of(NodeId node) const {
-    const std::uint32_t degree = graph.degree(node);
-    return {graph.begin(node), degree, num_kept(degree, fanout, draw)};
-  }
-  /// In the graph's entries: of a graph in tiers rows are read elsewhere.
-  __device__ EdgeOffset place_of(NodeId node, std::uint32_t position) const { return graph.indptr[node] + position; }
-  __device__ Draws draws_of(NodeId node) const {
-    return Draws({header->seed, header->epoch, header->batch}, index, node);
-  }
-};
-
 constexpr int kChunk = kThreadsPerBlock;  // nodes of a level whose children a block counts
 
 /// offsets[i] = children of the nodes before i in its chunk, for i in [0, capacity], and sums[c] = children of chunk c.
 /// Behind the level's end there are none.
+template <class AnyHop>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    count_kernel(Hop hop, const NodeId* __restrict__ nodes, std::int64_t capacity, LocalId* __restrict__ offsets,
+    count_kernel(AnyHop hop, const NodeId* __restrict__ nodes, std::int64_t capacity, LocalId* __restrict__ offsets,
                  LocalId* __restrict__ sums, unsigned long long* __restrict__ num_edges) {
   using BlockScan = cub::BlockScan<LocalId, kThreadsPerBlock>;
   __shared__ typename BlockScan::TempStorage storage;
@@ -88,9 +66,9 @@ struct Growth {
 };
 
 /// Appends the children to `nodes`. Arrays are parameters of their own, since __restrict__ holds for those alone.
-template <bool kKeepsPlaces>
+template <bool kKeepsPlaces, class AnyHop>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    grow_kernel(Hop hop, RowGroup group, Growth growth, LocalId* __restrict__ parent, NodeId* __restrict__ nodes) {
+    grow_kernel(AnyHop hop, RowGroup group, Growth growth, LocalId* __restrict__ parent, NodeId* __restrict__ nodes) {
   const Lane lane = Lane::of(group);
   const int thread = static_cast<int>(threadIdx.x), rows_per_warp = 32 >> group.log_lanes;
   const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
@@ -106,9 +84,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     if (lane.index == 0 && i == growth.capacity) *growth.num_grown = count + first;
     if (i >= count) continue;
     const NodeId node = nodes[i];
-    const Hop::Row entries = hop.row_of(node);
-    const std::uint32_t position = pick(hop.draws_of(node), entries.degree, entries.kept, hop.draw, lane);
+    const typename AnyHop::Row entries = hop.row_of(node);
+    const std::uint32_t drawn = pick(hop.draws_of(node), entries.degree, entries.kept, hop.draw, lane);
     if (static_cast<std::uint32_t>(lane.index) >= entries.kept) continue;
+    const std::uint32_t position = hop.position_in(entries, drawn);
     const LocalId child = first + lane.index;
     nodes[count + child] = hop.graph.indices[entries.begin + position];
     if constexpr (kKeepsPlaces) growth.places[child] = hop.place_of(node, position);
@@ -117,21 +96,25 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 }
 
 /// The entries that a node keeps, by one thread: neighbours[k] is entry k < Row::kept, at positions[k] of its row.
-template <int kMaxFanout>
-__device__ __forceinline__ Hop::Row short_row_of(const Hop& hop, NodeId node, NodeId (&neighbours)[kMaxFanout],
-                                                 std::uint32_t (&positions)[kMaxFanout]) {
-  const Hop::Row row = hop.row_of(node);
+template <int kMaxFanout, class AnyHop>
+__device__ __forceinline__ typename AnyHop::Row short_row_of(const AnyHop& hop, NodeId node,
+                                                             NodeId (&neighbours)[kMaxFanout],
+                                                             std::uint32_t (&positions)[kMaxFanout]) {
+  const typename AnyHop::Row row = hop.row_of(node);
   pick_all(hop.draws_of(node), row.degree, row.kept, hop.draw, positions);
 #pragma unroll
-  for (std::uint32_t k = 0; k < kMaxFanout; ++k)
-    if (k < row.kept) neighbours[k] = hop.graph.indices[row.begin + positions[k]];
+  for (std::uint32_t k = 0; k < kMaxFanout; ++k) {
+    if (k >= row.kept) continue;
+    positions[k] = hop.position_in(row, positions[k]);
+    neighbours[k] = hop.graph.indices[row.begin + positions[k]];
+  }
   return row;
 }
 
 /// The same as grow_kernel() for few entries.
-template <int kMaxFanout, bool kKeepsPlaces>
+template <int kMaxFanout, bool kKeepsPlaces, class AnyHop>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    short_grow_kernel(Hop hop, Growth growth, LocalId* __restrict__ parent, NodeId* __restrict__ nodes) {
+    short_grow_kernel(AnyHop hop, Growth growth, LocalId* __restrict__ parent, NodeId* __restrict__ nodes) {
   const LocalId count = *hop.num_nodes;
   // the nodes of a warp are in one chunk
   for (std::int64_t first_node = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x / 32 * 32;
@@ -146,7 +129,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     NodeId neighbours[kMaxFanout];
     std::uint32_t positions[kMaxFanout];
     const NodeId node = nodes[i];
-    const Hop::Row row = short_row_of(hop, node, neighbours, positions);
+    const auto row = short_row_of(hop, node, neighbours, positions);
 #pragma unroll
     for (std::uint32_t k = 0; k < kMaxFanout; ++k) {
       if (k >= row.kept) continue;
@@ -160,9 +143,9 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 /// The last hop's entries, in rows of their own, and how many there are in each; 0 behind the level's end.
 /// More than six parameters: each array is one of its own, for __restrict__.
-template <bool kKeepsPlaces>
+template <bool kKeepsPlaces, class AnyHop>
 __global__ void __launch_bounds__(kThreadsPerBlock, 5)
-    last_hop_kernel(Hop hop, RowGroup group, const NodeId* __restrict__ nodes, std::int64_t capacity,
+    last_hop_kernel(AnyHop hop, RowGroup group, const NodeId* __restrict__ nodes, std::int64_t capacity,
                     NodeId* __restrict__ entries, LocalId* __restrict__ num_entries,
                     unsigned long long* __restrict__ num_edges, EdgeOffset* __restrict__ places) {
   using BlockReduce = cub::BlockReduce<int, kThreadsPerBlock>;
@@ -175,17 +158,18 @@ __global__ void __launch_bounds__(kThreadsPerBlock, 5)
   int sum = 0;
   std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
   NodeId next = node_at(i);
-  for (Hop::Row next_row = hop.row_of(next); i < capacity; i += step) {
+  for (auto next_row = hop.row_of(next); i < capacity; i += step) {
     const NodeId node = next;
-    const Hop::Row row = next_row;
+    const auto row = next_row;
     next = node_at(i + step);  // its reads are under way while this node's entries are drawn
     next_row = hop.row_of(next);
     if (i >= count) {
       if (lane.index == 0) num_entries[i] = 0;
       continue;
     }
-    const std::uint32_t position = pick(hop.draws_of(node), row.degree, row.kept, hop.draw, lane);
+    const std::uint32_t drawn = pick(hop.draws_of(node), row.degree, row.kept, hop.draw, lane);
     if (static_cast<std::uint32_t>(lane.index) < row.kept) {
+      const std::uint32_t position = hop.position_in(row, drawn);
       entries[i * hop.fanout + lane.index] = hop.graph.indices[row.begin + position];
       if constexpr (kKeepsPlaces) places[i * hop.fanout + lane.index] = hop.place_of(node, position);
       ++sum;
@@ -197,9 +181,9 @@ __global__ void __launch_bounds__(kThreadsPerBlock, 5)
 }
 
 /// The same for few entries. More than six parameters: likewise.
-template <int kMaxFanout, bool kKeepsPlaces>
+template <int kMaxFanout, bool kKeepsPlaces, class AnyHop>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    short_last_hop_kernel(Hop hop, const NodeId* __restrict__ nodes, std::int64_t capacity,
+    short_last_hop_kernel(AnyHop hop, const NodeId* __restrict__ nodes, std::int64_t capacity,
                           NodeId* __restrict__ entries, LocalId* __restrict__ num_entries,
                           unsigned long long* __restrict__ num_edges, EdgeOffset* __restrict__ places) {
   using BlockReduce = cub::BlockReduce<int, kThreadsPerBlock>;
@@ -215,7 +199,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     NodeId neighbours[kMaxFanout];
     std::uint32_t positions[kMaxFanout];
     const NodeId node = nodes[i];
-    const Hop::Row row = short_row_of(hop, node, neighbours, positions);
+    const auto row = short_row_of(hop, node, neighbours, positions);
 #pragma unroll
     for (std::uint32_t k = 0; k < kMaxFanout; ++k) {
       if (k >= row.kept) continue;

@@ -55,7 +55,7 @@ BLOCKS = {
                        + 2 * ["tests/apps/serve_links_test.py"] + [OUTPUT, "here"],
     "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py"]
                         + 2 * ["tests/python/install_test.py"] + ["tests/scripts/dockerfile_test.py"],
-    "docs/PYG.md": 8 * ["tests/python/pyg_page_test.py"],
+    "docs/PYG.md": 9 * ["tests/python/pyg_page_test.py"],
     "docs/REPORT.md": ["here", "here"] + 2 * ["tests/python/tensorboard_test.py"],
     "docs/TABLES.md": ["tests/apps/node_tables_test.py"],
     "docs/TYPED_GRAPHS.md": ["here"] + 2 * ["tests/apps/typed_examples_test.py"]

@@ -269,7 +269,7 @@ class PlainLinks(programs.ProgramTest):
         refused("--metric", "accuracy", has=["accuracy is no metric of links"])
         refused("--class-weights", "balanced", has=["class weights are of labels"])
         refused("--decoder", "complex", "--hidden", "15", has=["a hidden width of 15"])
-        refused("--sampler", "device", has=["--sampler"])
+        refused("--sampler", "device", "--device", "cpu", has=["--sampler", "needs a GPU"])
         self.assert_one_error(self.train("x", "--model", "none", "--decoder", "distmult", expect=USAGE), USAGE)
         plain = ["salient-prepare", "edges", "--edges", "edges.csv", "--features", "x.npy", "--out", "plain"]
         self.run_here(*plain)

@@ -157,7 +157,7 @@ class TimedLinks(StoreRuns):
             (["--draw", "labor"], "--time-strategy: last draws nothing"),
             (["--negative-sampler", "degree"], "later than a batch's"),
             (["--negatives-strict"], "later than a batch's"),
-            (["--model", "sage"], "--time-encoding"),
+            (["--model", "gin"], "--time-encoding"),
             (["--test-messages", "train+valid"], "times"),
         ):
             self.assert_one_error(self.train("set", "refused", *options, expect=USAGE), USAGE, words)

@@ -231,7 +231,7 @@ class TypedLinks(programs.ProgramTest):
         refused("--test-messages", "train+valid", has=["without relations"])
         refused("--negative-sampler", "given", has=["comes with no negatives"])
         refused("--negative-sampler", "in-batch", data="both", has=["several node types"])
-        refused("--sampler", "device", has=["--sampler"])
+        refused("--sampler", "device", "--device", "cpu", has=["--sampler", "needs a GPU"])
         refused("--decoder", "complex", "--hidden", "15", has=["a hidden width of 15"])
         for words, has in ((["--link-relation", "user:sells:item"], "no relation 'user:sells:item'"),
                            (["--split", "0.5,0.2,0.3"], "--split"), (["--edge-split", "0.8,0.4,0.1"], "--edge-split")):

@@ -206,6 +206,19 @@ def test_typed():
         assert word in run("typed", *refused.split(), exit_code=2).stderr, refused
 
 
+def test_links():
+    rows = measured("links", "--nodes", 3000, "--mean-degree", 8, "--features", 16, "--links", 400, "--device", "cpu",
+                    "--hidden", 8, "--layers", 2, "--fanout", "5,4", "--batch-size", 64, "--epochs", 2, "--rounds", 2)
+    assert list(rows) == ["the host samples, fp32"], rows  # without a GPU nothing else does
+    for row in rows.values():
+        near(row["links_per_second"] * row["epoch_seconds_median"], 400)
+        assert 0 < row["epoch_seconds_best"] <= row["epoch_seconds_median"] and row["last_loss"] > 0, row
+    for refused, option in (("--rounds 0", "--rounds"), ("--links 0", "--links"), ("--dataset wordnet", "--nodes"),
+                            ("--step resident", "--step"), ("--sampler host", "--sampler"),
+                            ("--task multi-class", "--task")):
+        assert option in run("links", *refused.split(), exit_code=2).stderr, refused
+
+
 def test_tiers():
     for refused, option in (("--rounds 0", "--rounds"), ("--shares 0.5,1.1", "--shares"), ("--epochs 1", "--epochs"),
                             ("--dataset wordnet", "--graph"), ("--sampler host", "--sampler"),
@@ -283,6 +296,7 @@ test_pipeline()
 if (PROGRAMS / "salient-infer").exists():  # a build with LibTorch
     test_paper_tables()
     test_steps()
+    test_links()
     test_tiers()
     test_scaling()
     with tempfile.TemporaryDirectory() as scratch:

@@ -205,7 +205,8 @@ def test_links_of_a_store_are_those_of_its_splits(data, tmp_path):
     for relation in (BUYS, NEAR):
         command += ["--edges", f"{':'.join(relation)}={tmp_path / relation[1]}.csv", "--link-relation",
                     ":".join(relation)]  # fmt: skip
-    done = subprocess.run([*command, "--nodes", "user=90", "--nodes", "item=70"], capture_output=True, text=True)
+    command += ["--nodes", "user=count:90", "--nodes", "item=count:70"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     shop = Dataset.open(tmp_path / "shop")
     with pytest.raises(ValueError, match="links of 'train' are of .*buys.*; say of which: \\(RELATION, 'train'\\)"):

@@ -69,6 +69,18 @@ def test_seeds_may_be_of_any_type(dataset, features, sampler):
         expect_equal(there, here)
 
 
+@pytest.mark.parametrize("features", ["host", "device"])
+@pytest.mark.parametrize("mode", ["binary", "triplet"])
+def test_links_of_a_relation_are_those_on_the_cpu(dataset, features, mode):
+    options = {"num_neighbors": [3, 2], "edge_label_index": CITES, "batch_size": 20, "neg_sampling": mode, "workers": 2}
+    on_gpu = salient_gnn.LinkNeighborLoader(dataset, device="cuda", features=features, **options)
+    on_cpu = salient_gnn.LinkNeighborLoader(dataset, **options)
+    for there, here in zip(on_gpu, on_cpu):
+        expect_equal(there, here)
+        name = "edge_label_index" if mode == "binary" else "dst_neg_index"
+        assert there[CITES if mode == "binary" else "paper"][name].is_cuda
+
+
 def test_a_model_of_pyg_takes_them(dataset):
     geometric = pytest.importorskip("torch_geometric")
     on_gpu, _ = loaders(dataset, "auto", "auto")

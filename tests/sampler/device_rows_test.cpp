@@ -16,6 +16,8 @@
 #include "sampler/batch_sampler.h"
 #include "sampler/race.h"
 #include "sampler/reference_sampler.h"
+#include "tests/support/excluded_keys.h"
+#include "tests/support/played_exclusions.h"
 #include "tests/support/typed_rows.h"
 
 namespace salient {
@@ -24,9 +26,11 @@ namespace {
 /// The typed part of DeviceSampler, a loop for each kernel; see device_hop.cu and slot_lists.cu.
 class PlayedSampler {
  public:
-  PlayedSampler(const CsrGraph& graph, SamplingRule rule)
+  /// @param excluded  as DeviceHop::excluded
+  PlayedSampler(const CsrGraph& graph, SamplingRule rule, const DeviceExclusions& excluded = {})
       : graph_(graph),
         rule_(std::move(rule)),
+        excluded_(excluded),
         csr_{{graph.indptr.data(), graph.indices.data(), graph.num_nodes()}, graph.entries.weights.data()},
         types_(device_types_of(*graph.slots)),
         slots_{types_.data(), graph.slots->relations.data(), static_cast<int>(types_.size())} {}
@@ -56,37 +60,55 @@ class PlayedSampler {
     num_listed_ = nodes.size();
   }
 
-  void pick_row(const HopRow& row, BatchKey key, std::uint32_t count, NodeId* out) const {
-    const std::uint32_t degree = csr_.degree(row.row);
+  template <class Part>
+  void pick_row(const HopRow& row, const Part& part, BatchKey key, std::uint32_t count, NodeId* out) const {
+    const NodeId* const entries = csr_.row(row.row);
     if (rule_.draw == Draw::kWeighted) {
       const float* const weights = csr_.weights_of(row.row);
-      pick_first(row, count, out, [&](std::uint32_t place) {
+      pick_first(entries, part, count, out, [&](std::uint32_t place) {
         constexpr float kNever = std::numeric_limits<float>::max();
         if (!(weights[place] > 0)) return std::pair(true, kNever);
         return std::pair(false, race_length(race_word(key, row.word, row.dst, place)) / weights[place]);
       });
     } else if (row.fanout == kAllNeighbors) {
-      std::copy_n(csr_.row(row.row), count, out);
+      for (std::uint32_t k = 0; k < count; ++k) out[k] = entries[part.place(k)];
     } else if (rule_.draw != Draw::kLabor) {
-      pick_by_number(csr_.row(row.row), degree, count, rule_.draw == Draw::kWithReplacement,
-                     Draws(key, row.word, row.dst), out);
+      pick_by_number(entries, part, count, rule_.draw == Draw::kWithReplacement, Draws(key, row.word, row.dst), out);
     } else {
-      pick_first(row, count, out, [&](std::uint32_t place) {
-        const NodeId neighbor = csr_.row(row.row)[place];
-        return std::pair(shared_number(key, row.word, neighbor), neighbor);
+      pick_first(entries, part, count, out, [&](std::uint32_t place) {
+        return std::pair(shared_number(key, row.word, entries[place]), entries[place]);
       });
     }
   }
 
   /// Those whose ranks are the least, in the row's order.
-  template <class RankOf>
-  void pick_first(const HopRow& row, std::uint32_t count, NodeId* out, const RankOf& rank_of) const {
-    std::vector<std::uint32_t> places(csr_.degree(row.row));
-    std::iota(places.begin(), places.end(), 0u);
+  template <class Part, class RankOf>
+  void pick_first(const NodeId* entries, const Part& part, std::uint32_t count, NodeId* out,
+                  const RankOf& rank_of) const {
+    std::vector<std::uint32_t> places;
+    for (std::uint32_t e = 0; e < part.length; ++e) places.push_back(part.place(e));
     std::ranges::stable_sort(places, {}, rank_of);
     places.resize(count);
     std::ranges::sort(places);
-    for (std::uint32_t k = 0; k < count; ++k) out[k] = csr_.row(row.row)[places[k]];
+    for (std::uint32_t k = 0; k < count; ++k) out[k] = entries[places[k]];
+  }
+
+  /// Entries that are kept, and the hop's rows.
+  template <class Rows>
+  std::vector<NodeId> keep(const Rows& rows, BatchKey key, MfgHop& hop) const {
+    std::vector<NodeId> kept;
+    for (LocalId i = 0; i < static_cast<LocalId>(rows_.size()); ++i) {
+      const HopRow row = rows.at(i);
+      const auto part = rows.part(csr_, i, row);
+      const std::uint32_t count = rule_.draw == Draw::kWeighted
+                                      ? drawable_of_row(csr_.weights_of(row.row), part, row.fanout)
+                                      : kept_of_row(part.length, row.fanout, rule_.draw);
+      kept.resize(kept.size() + count);
+      pick_row(row, part, key, count, kept.data() + kept.size() - count);
+      hop.indptr.push_back(static_cast<LocalId>(kept.size()));
+      hop.row_relation.push_back(rows_[static_cast<std::size_t>(i)].relation);
+    }
+    return kept;
   }
 
   MfgHop play_hop(std::uint32_t h, BatchKey key, Mfg& mfg) {
@@ -97,18 +119,8 @@ class PlayedSampler {
     const auto num_rows = static_cast<LocalId>(rows_.size());
     MfgHop hop{
         .num_dst = static_cast<LocalId>(mfg.nodes.size()), .indptr = {0}, .indices = {}, .row_begin = row_begin_};
-    std::vector<NodeId> kept;
-    for (LocalId i = 0; i < num_rows; ++i) {
-      const HopRow row = rows.at(i);
-      const RowPart part = rows.part(csr_, i, row);
-      const std::uint32_t count = rule_.draw == Draw::kWeighted
-                                      ? drawable_of_row(csr_.weights_of(row.row), part.length, row.fanout)
-                                      : kept_of_row(part.length, row.fanout, rule_.draw);
-      kept.resize(kept.size() + count);
-      pick_row(row, key, count, kept.data() + kept.size() - count);
-      hop.indptr.push_back(static_cast<LocalId>(kept.size()));
-      hop.row_relation.push_back(rows_[static_cast<std::size_t>(i)].relation);
-    }
+    const std::vector<NodeId> kept =
+        excluded_.slots == nullptr ? keep(rows, key, hop) : keep(RowsWithout<RowsOfSlots>{rows, excluded_}, key, hop);
     for (std::size_t e = 0; e < kept.size(); ++e)  // as an entry's thread finds its row
       EXPECT_LE(hop.indptr[static_cast<std::size_t>(
                     last_not_above(LocalId{0}, num_rows, static_cast<std::int64_t>(e),
@@ -145,6 +157,7 @@ class PlayedSampler {
 
   CsrGraph graph_;
   SamplingRule rule_;
+  DeviceExclusions excluded_;
   DeviceValuedCsr csr_;
   std::vector<DeviceNodeType> types_;
   DeviceSlots slots_;
@@ -216,6 +229,24 @@ TEST(DeviceRows, PlayedOnTheHostGiveTheReferencesBatches) {
       ASSERT_EQ(played.sample(seeds, key), expected);
       ASSERT_NO_FATAL_FAILURE(expect_types(expected, played, rows.slots));
     }
+  }
+}
+
+TEST(DeviceRows, PlayedWithoutSomeEntriesGiveTheReferencesBatches) {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const test::TypedRows rows = test::random_rows(random);
+    const CsrGraph graph = rows.view();
+    const SamplingRule rule = test::random_rule(random, rows);
+    const std::vector<EntryKey> keys = test::random_keys(graph, seed);
+    const Exclusions excluded = test::exclusions_of(graph, keys);
+    const test::PlayedExclusions on_device({graph.indptr.data(), graph.indices.data(), graph.num_nodes()}, keys);
+    PlayedSampler played(graph, rule, on_device.view());
+    const std::vector<NodeId> seeds = test::random_seeds(random, rows.slots.num_nodes());
+    ASSERT_EQ(played.sample(seeds, {seed, 1, 2}),
+              reference_excluding_sample(graph, rule, seeds, {seed, 1, 2},
+                                         [&](std::uint32_t row) { return excluded.of(row); }));
   }
 }
 

@@ -38,13 +38,18 @@ Seeds first_nodes(NodeId count) {
   return seeds;
 }
 
+void add_link(Exclusions& excluded, const CsrGraph& graph, NodeId source, NodeId destination) {
+  excluded.add_entries(graph, entry_key(destination, source));
+  excluded.add_entries(graph, entry_key(source, destination));
+}
+
 TEST(Exclusions, AreTheEntriesOfALinkAndOfItsReverse) {
   const std::vector<EdgeOffset> indptr{0, 3, 5, 6};
   const std::vector<NodeId> indices{1, 1, 2, 0, 2, 1};
   const CsrGraph graph{indptr, indices};
   Exclusions excluded;
-  excluded.add_link(graph, 1, 0);
-  excluded.add_link(graph, 0, 1);  // again, the other way round
+  add_link(excluded, graph, 1, 0);
+  add_link(excluded, graph, 0, 1);  // again, the other way round
   excluded.finish();
   const auto of = [&](NodeId v) { return std::vector(excluded.of(v).begin(), excluded.of(v).end()); };
   EXPECT_EQ(of(0), (std::vector<std::uint32_t>{0, 1})) << "parallel ones, too";
@@ -54,7 +59,7 @@ TEST(Exclusions, AreTheEntriesOfALinkAndOfItsReverse) {
   const std::vector<NodeId> by_time{1, 2, 1, 2, 0, 1};
   const CsrGraph timed{indptr, by_time, nullptr, {{}, times}};
   excluded.clear();
-  excluded.add_link(timed, 0, 1);
+  add_link(excluded, timed, 0, 1);
   excluded.finish();
   EXPECT_EQ(of(0), (std::vector<std::uint32_t>{0, 2})) << "rows ascend by time";
   EXPECT_EQ(of(1), (std::vector<std::uint32_t>{1}));

@@ -193,11 +193,13 @@ function textWidth(text) {
   return pen.measureText(text).width;
 }
 
-/** `text`, or as many of its first letters as `room` pixels hold. */
+/** `text`, or as many of its first and last letters as `room` pixels hold: names that begin alike end otherwise. */
 function fitText(text, room) {
   const letters = [...text];
   let numLetters = letters.length;
-  const shown = () => (numLetters < letters.length ? `${letters.slice(0, numLetters).join("")}…` : text);
+  const part = (from, to) => letters.slice(from, to).join("");
+  const shown = () => (numLetters === letters.length ? text
+    : `${part(0, Math.ceil(numLetters / 2))}…${part(letters.length - Math.floor(numLetters / 2))}`);
   while (numLetters > 1 && textWidth(shown()) > room) --numLetters;
   return shown();
 }

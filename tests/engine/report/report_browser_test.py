@@ -67,7 +67,8 @@ INSPECT = """
       return contrast(rgb(style(node).fill), rgb(cell.fill).map((c, i) => share * c + (1 - share) * card[i]));
     });
     return {
-      title: figure.querySelector("figcaption").textContent, size: drawing ? size(drawing) : [0, 0],
+      title: figure.querySelector("figcaption").textContent, labels: texts.map((node) => node.textContent),
+      size: drawing ? size(drawing) : [0, 0],
       series: figure.querySelectorAll(".legend li").length || 1, marks,
       broken: nodes.flatMap((node) => [...node.attributes]).filter(isBroken).map((a) => `${a.name}=${a.value}`),
       text_contrast: Math.min(21, ...texts.map((node) => contrast(rgb(style(node).fill), card))),
@@ -404,8 +405,8 @@ class ReportInABrowser(unittest.TestCase):
         (directory / "metrics.jsonl").write_text("".join(rows))
         cells = [[c, (c + d) % num_classes, 9 - 8 * d] for c in range(num_classes) for d in (0, 1)]
         (directory / "confusion.json").write_text(json.dumps(
-            {"set": "test", "epoch": 1, "num_classes": num_classes, "class_names": [EVIL] * num_classes,
-             "cells": cells}))
+            {"set": "test", "epoch": 1, "num_classes": num_classes, "cells": cells,
+             "class_names": [f"{EVIL} subject of a long name, number {c}" for c in range(num_classes)]}))
         self.assertEqual(run("salient-report", directory).returncode, 0)
         return directory
 
@@ -420,6 +421,10 @@ class ReportInABrowser(unittest.TestCase):
             found = self.inspect(self.make_up(name, num_epochs, num_classes), charts,
                                  [*headings, "Predictions of the test nodes"])
             self.assertEqual(found["evil"], 0)
+            if "Confusion matrix" in charts:
+                names = [label for label in found["charts"][-1]["labels"] if label.startswith(EVIL[:5])]
+                self.assertGreaterEqual(len(names), min(2 * num_classes, 20))
+                self.assertEqual({names.count(name) for name in names}, {2}, "each beside a row and above a column")
             self.assertIn("synthetic", found["text"])
             self.assertIn(EVIL, found["text"])
             if num_epochs == 0:

@@ -11,7 +11,7 @@ namespace {
 TEST(Objective, AGlanceAtAGpuHasWhatTheOneBeforeAskedFor) {
   const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
   Objective objective({}, 4, device.torch_device());
-  const auto loss = [&](double value) { return at::tensor(value).to(device.torch_device()); };
+  const auto loss = [&](double value) { return at::scalar_tensor(value).to(device.torch_device()); };
   for (int epoch = 0; epoch < 2; ++epoch) {
     objective.start_epoch();
     (void)objective.record(1, loss(3));

@@ -78,8 +78,8 @@ TEST(Objective, OfValuesEqualsTorchsLossesOfTheKnownOnes) {
 TEST(Objective, AGlanceHasTheStepsSinceTheEpochBegan) {
   Objective objective({}, 4, at::kCPU);
   EXPECT_EQ(objective.glance(1, 1).steps, 0u);
-  (void)objective.record(1, at::tensor(3.0));
-  (void)objective.record(2, at::tensor(0.5));
+  (void)objective.record(1, at::scalar_tensor(3.0));
+  (void)objective.record(2, at::scalar_tensor(0.5));
   EXPECT_EQ(objective.glance(1, 3).steps, 2u);
   EXPECT_EQ(objective.glance(1, 3).loss, 3.5);
   objective.start_epoch();
