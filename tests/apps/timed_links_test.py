@@ -165,7 +165,8 @@ class TimedLinks(StoreRuns):
         self.assert_one_error(self.train("drawn", "refused", "--time-rule", "lt", expect=USAGE), USAGE,
                               "its links have no times")
         self.assert_one_error(self.train("drawn", "refused", expect=USAGE), USAGE, "neighbours are not drawn by time")
-        self.assert_one_error(self.train("drawn", "refused", "--time-encoding", 0, expect=USAGE), USAGE,
+        self.assert_one_error(self.train("drawn", "refused", "--model", "gat", "--time-encoding", 0,
+                                         expect=USAGE), USAGE,
                               "are of a rule of times, lt or le, and there is none")
         for options, code, words in (
             (["--repeats", "first"], USAGE, "a pair is a link at each of its times"),
