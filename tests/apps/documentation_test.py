@@ -100,7 +100,7 @@ def write_files(folder):
     (folder / "mine.csv").write_text("".join(f"{v},{draw.randrange(NODES)}\n" for v in range(NODES) for _ in range(4)))
     (folder / "messages.csv").write_text("source,target,time\n" + "".join(
         f"{7 * t % 60},{60 + t * t % 59},{t}\n" for t in range(900)))
-    (folder / "asked.csv").write_text("source,target,time\n3,61,450\n5,62,1000\n")
+    (folder / "asked.csv").write_text("source,target,time\n3,61,450\n5,63,1000\n")
     npy.write(folder / "x.npy", (NODES, 4), [draw.random() for _ in range(4 * NODES)], "<f4")
     npy.write(folder / "y.npy", (NODES,), [v % 3 for v in range(NODES)], "<i8")
     (folder / "graph.part.4").write_text("".join(f"{v % 4}\n" for v in range(NODES)))
