@@ -108,7 +108,10 @@ class ResidentPredictions final : public Predictions {
  public:
   ResidentPredictions(const ResidentSpec& spec, const Dataset& dataset, const ResidentView& data,
                       const ComputeDevice& device, const Model& model)
-      : dataset_(dataset), device_(device), forward_(make_pass(spec, dataset, data, model)) {}
+      : dataset_(dataset),
+        device_(device),
+        width_(model_of(spec, dataset).num_classes),
+        forward_(make_pass(spec, dataset, data, model)) {}
 
   void start(Model& model, std::vector<BatchRequest> requests) override {
     requests_ = std::move(requests);
@@ -135,8 +138,8 @@ class ResidentPredictions final : public Predictions {
     forward_->run(header, after, device_.stream());
     done.record(device_.stream());
     predicted.round.logits =
-        at::from_blob(const_cast<float*>(forward_->logits()), {count, dataset_.num_classes},
-                      {forward_->logits_stride(), 1}, at::TensorOptions(device_.torch_device()).dtype(at::kFloat));
+        at::from_blob(const_cast<float*>(forward_->logits()), {count, width_}, {forward_->logits_stride(), 1},
+                      at::TensorOptions(device_.torch_device()).dtype(at::kFloat));
     predicted.labels = labels_.narrow(0, static_cast<std::int64_t>(first), count);
     return predicted;
   }
@@ -157,6 +160,7 @@ class ResidentPredictions final : public Predictions {
 
   const Dataset& dataset_;
   const ComputeDevice& device_;
+  const std::int64_t width_;  // classes; of a model of links the columns of a node's row
   const std::unique_ptr<ForwardPass> forward_;
   std::vector<BatchRequest> requests_;
   at::Tensor labels_;  // of the seeds of all requests

@@ -78,7 +78,7 @@ TrainOptions options_of(ModelKind kind, StepKind step) {
   return options;
 }
 
-std::vector<double> losses_of(const TrainOptions& options, const Dataset& dataset) {
+TrainResult trained(const TrainOptions& options, const Dataset& dataset) {
   const test::Scratch scratch;
   const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 2);
   const ResidentData data(dataset, kAllOnDevice);
@@ -86,8 +86,12 @@ std::vector<double> losses_of(const TrainOptions& options, const Dataset& datase
   RunPlan plan = plan_training(options, dataset, residency_of(data.view()), *comm);
   EXPECT_EQ(plan.training.kind, *options.step) << plan.training.why;
   Trainer trainer(options, {dataset, data, device, *comm, std::move(plan), scratch.path()});
+  return trainer.run();
+}
+
+std::vector<double> losses_of(const TrainOptions& options, const Dataset& dataset) {
   std::vector<double> losses;
-  for (const EpochMetrics& epoch : trainer.run().epochs) losses.push_back(*epoch.loss);
+  for (const EpochMetrics& epoch : trained(options, dataset).epochs) losses.push_back(*epoch.loss);
   return losses;
 }
 
@@ -174,6 +178,29 @@ double last_loss_of_pairs(ExcludedEntries exclude) {
 TEST(ResidentLinks, OfDisjointPairsTeachNothingUnlessABatchSeesThem) {
   EXPECT_GT(last_loss_of_pairs(ExcludedEntries::kPair), 0.6);
   EXPECT_LT(last_loss_of_pairs(ExcludedEntries::kNone), 0.45);
+}
+
+// Rows of nodes are as wide as the hidden layers, and the data set has no classes.
+TEST(ResidentLinks, AreRankedAsByEagerPredictions) {
+  const auto linked = power_law(1500);
+  std::vector<NodeId> ends;
+  for (NodeId v = 1; v < 1500; v += 3)
+    for (const NodeId u : linked->dataset.graph.row(v))
+      if (u != v && ends.size() < 2000) ends.insert(ends.end(), {u, v});
+  linked->dataset.links[kValidLinks] = linked->dataset.links[kTestLinks] = {.ends = ends};
+  for (const ModelKind kind : {ModelKind::kSage, ModelKind::kGcn})
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      TrainOptions options = options_of(kind, StepKind::kEager);
+      options.precision = precision;
+      const TrainResult eager = trained(options, linked->dataset);
+      options.step = StepKind::kResident;
+      const TrainResult resident = trained(options, linked->dataset);
+      const double tolerance = precision == Precision::kFp32 ? 0.01 : 0.03;
+      EXPECT_NEAR(resident.valid.value(), eager.valid.value(), tolerance) << name_of(kind) << name_of(precision);
+      EXPECT_GT(eager.valid.value(), 0.1) << "of a hundred negatives, by chance 0.05";
+      EXPECT_NEAR(resident.test_figures[Metric::kMrr].value(), eager.test_figures[Metric::kMrr].value(), tolerance)
+          << name_of(kind);
+    }
 }
 
 TEST(ResidentLinks, RepeatTheirBits) {
