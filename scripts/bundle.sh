@@ -8,7 +8,8 @@
 #     --tests LABEL    the test programs with this label too (gpu, mpi, ...), into tests/
 #     --benchmarks     operators_bench too, and in benchmarks/ the scripts that run the benchmarks of a GPU
 #     --workbench      salient-kernels with its cases, prompts, attacks and CuTe's headers, and no other program;
-#                      scripts/workbench_gpu.sh in it needs nvcc, a driver and a GPU
+#                      scripts/workbench_gpu.sh in it needs nvcc, a driver and a GPU. Kernels in Python are in it as
+#                      their compilers made them here, where scripts/setup.sh --languages fetched those
 #     --with-mpi       OpenMPI 4 too, for nodes without it (shared memory and TCP only); bin/mpirun starts it
 #
 # Not in it, and expected on the node: LibTorch (the PyPI package torch, anywhere), CUDA, OpenMPI 4 or 5, glibc and
@@ -102,6 +103,21 @@ for label in "${labels[@]}"; do
   done < <(test_programs "$label")
   cp "$root"/tests/support/{job,npy,programs}.py "$out/tests/"  # what the scripts import
 done
+# lower_kernels: kernels and attacks in Python as an H200's compilers make them, for a node without those compilers.
+lower_kernels() {
+  local file name languages=${SALIENT_KERNEL_LANGUAGES:-$cache/kernel-languages}
+  [ -x "$languages/bin/python3" ] || { say "kernels in Python are compiled on the node" && return; }
+  mkdir -p "$out/share/kernel-languages/bin"
+  cp -L "$languages/bin/nvdisasm" "$out/share/kernel-languages/bin/"  # the node judges what was compiled here
+  for file in "$out"/share/workbench/cases/kernels/*.py "$out"/tests/cuda_fixtures/*.py; do
+    name=$(sed -n 's/^# expect .* case \([a-z0-9_]*\).*/\1/p' "$file")
+    name=${name:-$(basename "$file" | cut -d . -f 1)}
+    "$out/bin/salient-kernels" lower "$name" "$file" --architecture sm_90a --lowered "$out/share/lowered" \
+      --python "$languages/bin/python3" --nvdisasm "$languages/bin/nvdisasm" --workbench-dir "$out/share/workbench" ||
+      true  # attacks are refused
+  done
+}
+
 if [ $is_workbench = yes ]; then
   mkdir -p "$out/share/workbench" "$out/scripts" "$out/tests"
   cp -r "$root"/workbench/{adapters,attacks,cases,prompts,python,suites} "$out/share/workbench/"
@@ -112,6 +128,7 @@ if [ $is_workbench = yes ]; then
   else
     say "without CuTe's headers: scripts/setup.sh --workbench fetches them"
   fi
+  lower_kernels
 fi
 if [ $with_mpi = yes ]; then
   of_the_node="^($compiler|$cuda)\\." libraries=$out/lib/mpi  # apart: where the node has an OpenMPI, that one serves

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # scripts/setup.sh - makes this machine ready to build: the distribution's packages, and LibTorch in the user's cache.
 #
-#   scripts/setup.sh [--cpu] [--no-packages] [--browser] [--python] [--workbench] [--no-torch]
+#   scripts/setup.sh [--cpu] [--no-packages] [--browser] [--python] [--workbench] [--languages] [--no-torch]
 #     --cpu           a CPU build even where a CUDA toolkit is found
 #     --no-packages   leave the distribution's packages alone; for systems other than Debian and Ubuntu
 #     --browser       also install chromium, in which a test opens report.html
 #     --python        also make the virtual environment in which the Python package is tested
 #     --no-torch      no LibTorch: for `pip install .`, which takes the torch of its Python; with Python's headers
 #     --workbench     also fetch CuTe's headers, which salient-kernels compiles candidates with
+#     --languages     likewise, and the compilers of kernels in Python: Triton, CuTe's, TileLang, cuTile (1.5 GB)
 #
 # Safe to run twice, at the same time, and after an interruption; needs no network once everything is there.
 set -euo pipefail
@@ -16,8 +17,9 @@ program=setup
 . "$root/scripts/lib/packages.sh"
 . "$root/scripts/lib/wheels.sh"
 . "$root/scripts/lib/python.sh"
+. "$root/scripts/lib/languages.sh"
 
-kind=auto with_packages=yes with_cute=no with_python=no with_torch=yes
+kind=auto with_packages=yes with_cute=no with_languages=no with_python=no with_torch=yes
 take_option() {
   case $1 in
     --cpu) kind=cpu ;;
@@ -28,6 +30,7 @@ take_option() {
       optional_packages+=("${python_packages[@]}")
       ;;
     --workbench) with_cute=yes ;;
+    --languages) with_cute=yes with_languages=yes ;;
     --no-torch)
       with_torch=no
       optional_packages+=("${python_packages[@]}")
@@ -55,6 +58,7 @@ fi
 install_cmake || die 66 "CMake 3.25 or later is missing"
 if [ "$with_torch" = yes ]; then install_torch; fi
 if [ "$with_cute" = yes ]; then install_cute; fi
+if [ "$with_languages" = yes ]; then install_languages; fi
 if [ "$with_python" = yes ]; then
   install_python  # alone on its line: in a list with && a failure inside it would not end the script
   name_other_environments

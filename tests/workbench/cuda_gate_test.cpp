@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <sstream>
 
 #include "tests/workbench/bench_support.h"
 #include "workbench/making/new_case.h"
 #include "workbench/referee/process.h"
+#include "workbench/referee/static_gate.h"
 
 namespace salient::workbench::test {
 namespace {
@@ -23,25 +25,41 @@ bool runs(const std::vector<std::string>& command) {
 
 bool has_nvcc() { return runs({kNvcc, "--version"}); }
 
-/// A Python with Triton: SALIENT_TRITON_PYTHON names it, else it is python3.
-std::string triton_python() {
-  const char* const named = std::getenv("SALIENT_TRITON_PYTHON");
-  return named == nullptr ? "python3" : named;
+/// The folder of a Python with the languages' compilers, and of a disassembler: SALIENT_KERNEL_LANGUAGES names it, else
+/// it is where scripts/setup.sh --languages puts them.
+std::filesystem::path languages_folder() {
+  const char *const named = std::getenv("SALIENT_KERNEL_LANGUAGES"), *const home = std::getenv("HOME");
+  if (named != nullptr) return named;
+  return std::filesystem::path(home == nullptr ? "" : home) / ".cache/salient/kernel-languages";
 }
-bool has_triton() {
-  static const bool has = runs({triton_python(), "-c", "import triton"});
-  return has;
+
+/// Whether candidates in the language can be compiled here.
+bool has(Language language) {
+  static const std::map<Language, std::string> packages = {{Language::kTriton, "triton"},
+                                                           {Language::kCuteDsl, "cutlass.cute"},
+                                                           {Language::kTilelang, "tilelang"},
+                                                           {Language::kCutile, "cuda.tile"}};
+  static std::map<Language, bool> known;
+  const auto package = packages.find(language);
+  if (package == packages.end()) return true;
+  if (!known.contains(language))
+    known[language] = runs({languages_folder() / "bin/python3", "-I", "-c", "import " + package->second}) &&
+                      (language != Language::kCutile || runs({languages_folder() / "bin/nvdisasm", "--version"}));
+  return known[language];
 }
 
 /// The candidate as the back end compiles it for a GPU that is not here.
 std::variant<Artifact, Finding> compile(const std::filesystem::path& file, const Case& given,
                                         const std::filesystem::path& work,
-                                        const std::vector<std::filesystem::path>& includes = {}) {
+                                        const std::vector<std::filesystem::path>& includes = {},
+                                        const std::filesystem::path& lowered = {}) {
   std::variant<Candidate, Finding> read = read_candidate(read_text_file(file));
   if (const auto* rejected = std::get_if<Finding>(&read)) return *rejected;
   const CudaCompiler compiler{.nvcc = kNvcc,
-                              .python = triton_python(),
+                              .python = languages_folder() / "bin/python3",
                               .lowering = std::filesystem::path(SALIENT_WORKBENCH_DIR) / "python",
+                              .lowered = lowered,
+                              .disassembler = languages_folder() / "bin/nvdisasm",
                               .includes = includes,
                               .architecture = "sm_90a"};
   return make_cuda_backend(compiler, work)->compile(std::get<Candidate>(read), given);
@@ -55,8 +73,11 @@ Finding static_finding(const std::filesystem::path& file, const Case& given, con
   return rejected == nullptr ? Finding{} : *rejected;
 }
 
-/// Whether the file can be compiled here; of Triton that needs a Python with it.
-bool is_for_this_machine(const std::filesystem::path& file) { return file.extension() != ".py" || has_triton(); }
+/// Whether the file can be compiled here, or is refused before.
+bool is_for_this_machine(const std::filesystem::path& file) {
+  const std::variant<Candidate, Finding> read = read_candidate(read_text_file(file));
+  return std::holds_alternative<Finding>(read) || has(std::get<Candidate>(read).language);
+}
 
 TEST(CudaGate, EveryStartKernelPasses) {
   if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
@@ -71,21 +92,59 @@ TEST(CudaGate, EveryStartKernelPasses) {
 TEST(CudaGate, StartKernelsInOtherLanguagesPass) {
   if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
   const salient::test::Scratch scratch;
-  std::size_t in_ptx = 0, in_triton = 0;
+  std::map<Language, std::size_t> seen;
   for (const auto& entry : std::filesystem::directory_iterator(cases_folder() / "kernels")) {
     const std::filesystem::path& file = entry.path();
     if (file.extension() != ".ptx" && file.extension() != ".py") continue;
-    ++(file.extension() == ".ptx" ? in_ptx : in_triton);
+    ++seen[parse_candidate(read_text_file(file)).language];
     if (!is_for_this_machine(file)) continue;
-    const Finding found = static_finding(file, load_case(cases_folder(), file.stem()), scratch.path());
+    const std::string name = file.filename().string().substr(0, file.filename().string().find('.'));
+    const Finding found = static_finding(file, load_case(cases_folder(), name), scratch.path());
     EXPECT_EQ(found.verdict, Verdict::kAccepted) << file << ": " << found.reason << "\n" << found.log;
   }
-  EXPECT_GE(in_ptx, 1U);
-  EXPECT_GE(in_triton, 3U);
+  EXPECT_GE(seen[Language::kPtx], 1U);
+  EXPECT_GE(seen[Language::kTriton], 3U);
+  for (const Language language : {Language::kCuteDsl, Language::kTilelang, Language::kCutile})
+    EXPECT_GE(seen[language], 2U) << traits_of(language).word;
+}
+
+TEST(CudaGate, WhatPythonMadeIsKeptForMachinesWithoutIt) {
+  if (!has_nvcc() || !has(Language::kCuteDsl)) GTEST_SKIP() << "no nvcc, or no CuTe of Python";
+  const salient::test::Scratch scratch;
+  const Case given = load_case(cases_folder(), "softsign");
+  const std::filesystem::path file = cases_folder() / "kernels/softsign.cute.py", kept = scratch / "kept";
+  ASSERT_TRUE(std::holds_alternative<Artifact>(compile(file, given, scratch / "first", {}, kept)));
+  const Candidate candidate = parse_candidate(read_text_file(file));
+  const CudaCompiler without{.nvcc = kNvcc, .python = "/absent/python3", .lowered = kept, .architecture = "sm_90a"};
+  std::filesystem::create_directories(scratch / "second");
+  EXPECT_TRUE(
+      std::holds_alternative<Artifact>(make_cuda_backend(without, scratch / "second")->compile(candidate, given)));
+  Candidate other = candidate;
+  other.parameters[0].value = 512;
+  EXPECT_COMPLAINT(make_cuda_backend(without, scratch / "second")->compile(other, given), ErrorKind::kNoInput,
+                   "/absent/python3");
+}
+
+TEST(CudaGate, ACompilerThatGivesNoPtxIsJudgedByItsCubin) {
+  if (!has_nvcc() || !has(Language::kCutile)) GTEST_SKIP() << "no nvcc, or no cuTile";
+  const salient::test::Scratch scratch;
+  const Case given = load_case(cases_folder(), "softsign");
+  const auto made = compile(cases_folder() / "kernels/softsign.cutile.py", given, scratch.path());
+  ASSERT_TRUE(std::holds_alternative<Artifact>(made)) << std::get<Finding>(made).reason;
+  const Artifact& artifact = std::get<Artifact>(made);
+  EXPECT_EQ(artifact.threads.at("softsign") % 32, 0) << "as the cubin says";
+  const std::string cubin = read_text_file(artifact.file);
+  const Candidate candidate = parse_candidate(read_text_file(cases_folder() / "kernels/softsign.cutile.py"));
+  EXPECT_FALSE(reject_cubin(cubin, candidate, 3 + 3 + 1));
+  EXPECT_TRUE(reject_cubin(cubin, candidate, 3)) << "arrays have extents and strides";
+  Candidate as_ptx = candidate;
+  as_ptx.language = Language::kPtx;
+  EXPECT_TRUE(reject_cubin(cubin, as_ptx, 3 + 3 + 1)) << "memory of the module, which cuTile's driver alone reads";
+  EXPECT_TRUE(reject_cubin(cubin.substr(0, 1000), candidate, 7));
 }
 
 TEST(CudaGate, TheSharedMemoryThatTritonChoseLiesBesideTheCubin) {
-  if (!has_nvcc() || !has_triton()) GTEST_SKIP() << "no nvcc, or no Triton";
+  if (!has_nvcc() || !has(Language::kTriton)) GTEST_SKIP() << "no nvcc, or no Triton";
   const salient::test::Scratch scratch;
   const Case given = load_case(cases_folder(), "matmul_bf16");
   const std::filesystem::path file = cases_folder() / "kernels/matmul_bf16.py";
@@ -95,7 +154,7 @@ TEST(CudaGate, TheSharedMemoryThatTritonChoseLiesBesideTheCubin) {
   ASSERT_TRUE(again.shared.contains("matmul"));
   EXPECT_GE(again.shared.at("matmul"), (128 + 128) * 64 * 2) << "a tile of each factor";
   const Candidate candidate = parse_candidate(read_text_file(file));
-  const auto launches = again.with_shared_memory(resolve_launches(candidate, {{"m", 300}, {"n", 200}, {"k", 64}}, 132));
+  const auto launches = again.completed(resolve_launches(candidate, {{"m", 300}, {"n", 200}, {"k", 64}}, 132));
   EXPECT_EQ(launches.at(0).block[0], 8 * 32);
   EXPECT_EQ(launches.at(0).grid[0], 2);
   EXPECT_EQ(launches.at(0).grid[1], 3);

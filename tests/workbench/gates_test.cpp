@@ -1,6 +1,8 @@
 // tests/workbench/gates_test.cpp - tokens of C++, and the gates on text and PTX, on what is to pass and what is not.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/workbench/bench_support.h"
 #include "workbench/backend/host_compiler.h"
 #include "workbench/ledger/archive.h"
@@ -184,6 +186,32 @@ TEST(TextGate, OrdinaryCodePasses) {
   EXPECT_FALSE(reject_text("#include <cub/block/block_reduce.cuh>\nasm(\"mov;\");\n", BackendKind::kCuda));
   EXPECT_TRUE(reject_text("k<<<1, 1>>>();", BackendKind::kCuda));
   EXPECT_TRUE(reject_text("#include <cub/../../etc/passwd>\n", BackendKind::kCuda));
+}
+
+/// What nvdisasm prints of a kernel k with these instructions.
+std::string sass_of(const std::string& instructions) {
+  std::string text = "\t.target\tsm_90a\n//--- .text.k ---\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n";
+  std::istringstream lines(instructions);
+  for (std::string line; std::getline(lines, line);) text += "        /*0010*/                   " + line + " ;\n";
+  return text;
+}
+
+TEST(SassGate, WhatACaseHasNoUseForIsRejected) {
+  const Candidate one = parse_candidate("# language cutile\n# launch k grid=1");
+  for (const char* code : {"LDG.E.EL.64 R6, desc[UR10][R12.64+0x800]", "CCTL.IVALL", "CCTL.E.PF1 [R4]",
+                           "S2R R0, SR_TID.X", "S2UR UR4, SR_CTAID.X", "CS2R R12, SRZ",
+                           "CALL.REL.NOINC `($__internal_0_$__cuda_sm3x_div_rn_noftz_f32_slowpath)",
+                           "LDC.64 R2, c[0x0][0x218]", "@!P0 BRA `(.L_x_0)", "ULDC.64 UR4, c[0x3][0x10]"})
+    EXPECT_FALSE(reject_sass(sass_of(code), one)) << code << *reject_sass(sass_of(code), one);
+  for (const char* code :
+       {"S2UR UR9, SR_CLOCKLO", "CS2R R18, SR_CLOCKLO", "@P1 CS2R R12, SR_GLOBALTIMERLO", "S2UR UR13, SR_PM0",
+        "NANOSLEEP 0x64", "LDC.64 R4, c[0x4][RZ]", "@!UP0 ULDC UR4, c[0x4][0x8]", "CCTL.E.PF2 [R12]",
+        "CCTL.E.PML2 [R4]", "CCTL.E.DML2 [R12]", "CCTL.E.RML2 [R2]", "UBLKPF.L2 [UR6], UR16", "CALL.ABS.NOINC R20",
+        "IADD3 R1, R2, R3\nEXIT\nNANOSLEEP R3"})
+    EXPECT_TRUE(reject_sass(sass_of(code), one)) << code;
+  EXPECT_TRUE(reject_sass(sass_of(""), one)) << "a kernel without code";
+  EXPECT_TRUE(reject_sass(sass_of("EXIT"), parse_candidate("# language cutile\n# launch other grid=1")));
+  EXPECT_TRUE(reject_sass("", one));
 }
 
 TEST(PtxGate, ASpellingOfAnAssemblyStringHidesNothing) {

@@ -15,6 +15,7 @@
 #include "workbench/ledger/sha256.h"
 #include "workbench/referee/arena.h"
 #include "workbench/referee/candidate.h"
+#include "workbench/referee/orders.h"
 #include "workbench/referee/timing.h"
 
 namespace salient::workbench {
@@ -59,9 +60,43 @@ TEST(Candidate, OfTritonSaysItsWarps) {
   EXPECT_COMPLAINT(parse_candidate("# language triton\n# launch k grid=1 block=32"), ErrorKind::kBadData,
                    "line 2: unknown launch key 'block'; grid, grid_y, grid_z, stages, warps");
   EXPECT_COMPLAINT(parse_candidate("// launch k grid=1 warps=4"), ErrorKind::kBadData, "unknown launch key 'warps'");
-  EXPECT_COMPLAINT(parse_candidate("// language fortran\n// launch k grid=1"), ErrorKind::kBadData, "cpp, ptx or");
+  EXPECT_COMPLAINT(parse_candidate("// language fortran\n// launch k grid=1"), ErrorKind::kBadData, "cpp, ptx, triton");
   EXPECT_COMPLAINT(parse_candidate("// launch k grid=1\n// language ptx"), ErrorKind::kBadData, "before the launches");
   EXPECT_COMPLAINT(parse_candidate("// language ptx\n// param A=1\n// launch k grid=1"), ErrorKind::kBadData, "macros");
+}
+
+TEST(Candidate, ArraysAreAPointerWithExtentsAndStrides) {
+  const Case given = load_case(test::cases_folder(), "matmul_bf16");
+  const Candidate made = parse_candidate(
+      "# language cutile\n# param T=64\n# array a m k\n# array b k n\n# scratch part f32 2*T\n# launch matmul "
+      "grid=m\n");
+  EXPECT_EQ(made.language, Language::kCutile);
+  EXPECT_EQ(num_parameters(made, given), 5U + 5 + 3 + 3 + 3);
+  EXPECT_EQ(extents_of(made, given.buffers[2]), std::vector<std::string>{given.buffers[2].count});
+  const Variables dims{{"m", 3}, {"n", 5}, {"k", 7}};
+  Layout layout;
+  for (std::size_t b = 0; b < 4; ++b) layout.buffers.push_back({b * 256, 64});
+  std::vector<std::int64_t> values;
+  for (const Argument& one : make_order({given, dims}, made, layout, 0, 1).arguments) values.push_back(one.value);
+  EXPECT_EQ(values, (std::vector<std::int64_t>{0, 3, 7, 7, 1, 256, 7, 5, 5, 1, 512, 15, 1, 3, 5, 7, 768, 128, 1}));
+  EXPECT_EQ(num_parameters(parse_candidate("# language triton\n# launch k grid=1"), given), 3U + 3 + 2);
+  EXPECT_EQ(num_parameters(parse_candidate("# language cute-dsl\n# launch k grid=1 block=32"), given), 3U + 3);
+  EXPECT_COMPLAINT(parse_candidate("# language cutile\n# launch k grid=1 block=32"), ErrorKind::kBadData,
+                   "unknown launch key 'block'; grid, grid_y, grid_z");
+  EXPECT_COMPLAINT(parse_candidate("# language cutile\n# array a\n# launch k grid=1"), ErrorKind::kBadData,
+                   "array NAME");
+  EXPECT_COMPLAINT(parse_candidate("# language cutile\n# array a n\n# array a m\n# launch k grid=1"),
+                   ErrorKind::kBadData, "a second time");
+}
+
+TEST(Candidate, WhatItsCompilerChoseCompletesALaunch) {
+  const Artifact made{.shared = {{"k", 100}}, .threads = {{"k", 384}}};
+  const std::vector<Launch> launches =
+      made.completed({{.kernel = "k", .smem = 8}, {.kernel = "other", .block = {32, 2}}});
+  EXPECT_EQ(launches[0].smem, 108);
+  EXPECT_EQ(launches[0].block[0], 384);
+  EXPECT_EQ(launches[1].block[0], 32);
+  EXPECT_EQ(launches[1].block[1], 2);
 }
 
 TEST(Candidate, OfAnotherLanguageIsNoneOfTheHost) {
@@ -173,6 +208,34 @@ TEST(Decision, FollowsTheKeepRule) {
   Timing two = timing_of(1, 1, 0.5, 0.1, 0);
   two.shapes.push_back(timing_of(1, 1, 1.06, 0.1, 0).shapes[0]);
   EXPECT_EQ(decide(two).verdict, Verdict::kSlower) << "one shape lost more than 5 %";
+}
+
+/// Times of start and candidate for each kind of values; the last is not timed otherwise.
+Timing timing_by_values(const std::vector<std::pair<double, double>>& seconds, double wobble = 0) {
+  Timing timing = timing_of(2, 2, 1, 0.1, 0);
+  for (const auto& [start, candidate] : seconds) {
+    const Timing one = timing_of(start, 1, candidate, 0, wobble);
+    timing.shapes[0].by_values.push_back({"some", one.shapes[0].start, one.shapes[0].candidate});
+  }
+  return timing;
+}
+
+TEST(Decision, TimesThatDependOnValuesAreNoneOfTheCase) {
+  EXPECT_EQ(decide(timing_by_values({{2, 1}, {2, 1}, {2, 1.05}})).verdict, Verdict::kAccepted);
+  EXPECT_EQ(decide(timing_by_values({{2, 1}, {2, 1.5}, {2, 1.5}})).verdict, Verdict::kInputDependent)
+      << "fast on one kind of timed values";
+  EXPECT_EQ(decide(timing_by_values({{2, 1}, {2, 1}, {2, 1.5}})).verdict, Verdict::kInputDependent)
+      << "fast on all timed values";
+  EXPECT_EQ(decide(timing_by_values({{2, 1}, {2, 1}, {3, 1.5}})).verdict, Verdict::kAccepted)
+      << "the start kernel depends on them as well";
+  EXPECT_EQ(decide(timing_by_values({{2, 1}, {2, 1}, {1, 1}})).verdict, Verdict::kAccepted)
+      << "it depends on them less than the start kernel";
+  EXPECT_EQ(decide(timing_by_values({{2, 1}, {2, 1}, {2, 0.5}})).verdict, Verdict::kAccepted)
+      << "the others are slower";
+  EXPECT_EQ(decide(timing_by_values({{2, 1}, {2, 1.15}}, 0.1)).verdict, Verdict::kAccepted) << "within the noise";
+  EXPECT_NEAR(value_dependence(timing_by_values({{2, 1}, {2, 1}, {3, 1.8}}).shapes[0]), 1.2, 1e-9);
+  EXPECT_FALSE(is_correct(Verdict::kInputDependent));
+  EXPECT_EQ(verdict_of("INPUT_DEPENDENT"), Verdict::kInputDependent);
 }
 
 std::string ncu_line(const char* id, const char* metric, const char* value) {

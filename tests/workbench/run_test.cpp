@@ -375,6 +375,23 @@ TEST(Ledger, AChangeAnywhereIsSeen) {
   EXPECT_COMPLAINT(load_ledger(scratch / "run"), ErrorKind::kBadData, "the content was changed");
 }
 
+TEST(Ledger, TimesByValuesAndEnergyComeBack) {
+  Assessment made = timed(2, 1, 0.5);
+  ShapeTimes& times = made.timing.shapes[0];
+  for (const double candidate : {0.5, 0.7}) times.by_values.push_back({"some", times.start, {candidate, candidate}});
+  times.by_values[1].values = "far";
+  times.start_joules = 0.3;
+  times.joules = 0.2;
+  const Assessment again = assessment_of(Json::parse(json_of(made).dump()));
+  ASSERT_EQ(again.timing.shapes[0].by_values.size(), 2U);
+  EXPECT_EQ(again.timing.shapes[0].by_values[1].values, "far");
+  EXPECT_EQ(again.timing.shapes[0].by_values[1].candidate, times.by_values[1].candidate);
+  EXPECT_EQ(again.timing.shapes[0].joules, 0.2);
+  EXPECT_EQ(again.timing.shapes[0].start_joules, 0.3);
+  EXPECT_EQ(decide(again.timing).verdict, Verdict::kInputDependent) << "decided by the record alone";
+  EXPECT_NE(timing_text(again.timing).find("200.00 mJ, 1.50x less"), std::string::npos) << timing_text(again.timing);
+}
+
 TEST(Ledger, AssessmentsComeBackAndAreDecidedAlike) {
   const Assessment made = timed(2, 1, 0.5);
   const Assessment again = assessment_of(Json::parse(json_of(made).dump()));

@@ -11,6 +11,7 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "workbench/app/named_run.h"
+#include "workbench/referee/candidate.h"
 
 namespace salient::workbench {
 
@@ -36,16 +37,34 @@ std::optional<std::filesystem::path> bundled(const char* name) {
   return folder;
 }
 
+/// Where scripts/setup.sh puts what it fetches.
+std::optional<std::filesystem::path> cache_folder() {
+  const char *const cache = std::getenv("XDG_CACHE_HOME"), *const home = std::getenv("HOME");
+  if (cache == nullptr && home == nullptr) return std::nullopt;
+  return (cache != nullptr ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache") / "salient";
+}
+
 /// CuTe's headers: as asked, of the bundle, or where scripts/setup.sh puts them. Nothing is said if there are none.
 std::optional<std::filesystem::path> cute_folder(const KernelOptions& options) {
   if (!options.cute.empty()) return options.cute;
   if (auto folder = bundled("cute")) return folder;
-  const char *const cache = std::getenv("XDG_CACHE_HOME"), *const home = std::getenv("HOME");
-  if (cache == nullptr && home == nullptr) return std::nullopt;
-  const std::filesystem::path folder =
-      (cache != nullptr ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache") / "salient" / "cute";
+  const auto cache = cache_folder();
+  if (!cache) return std::nullopt;
+  const std::filesystem::path folder = *cache / "cute";
   std::error_code error;
   return std::filesystem::is_directory(folder, error) ? std::optional(folder) : std::nullopt;
+}
+
+/// `given`, but where that is the usual program, the bundle's or what scripts/setup.sh --languages made, if any
+std::string program_of(const std::string& given, const char* usual) {
+  if (given != usual) return given;
+  std::vector<std::filesystem::path> folders;
+  if (auto folder = bundled("kernel-languages")) folders.push_back(*folder);
+  if (auto cache = cache_folder()) folders.push_back(*cache / "kernel-languages");
+  std::error_code error;
+  for (const std::filesystem::path& folder : folders)
+    if (std::filesystem::exists(folder / "bin" / usual, error)) return folder / "bin" / usual;
+  return given;
 }
 
 }  // namespace
@@ -57,7 +76,12 @@ std::filesystem::path workbench_folder(const KernelOptions& options) {
 
 CudaCompiler cuda_compiler(const KernelOptions& options) {
   CudaCompiler compiler{
-      .nvcc = options.nvcc, .python = options.python, .lowering = workbench_folder(options) / "python"};
+      .nvcc = options.nvcc,
+      .python = program_of(options.python, "python3"),
+      .lowering = workbench_folder(options) / "python",
+      .lowered = options.lowered.empty() ? bundled("lowered").value_or("") : std::filesystem::path(options.lowered),
+      .disassembler = program_of(options.nvdisasm, "nvdisasm"),
+      .architecture = options.architecture};
   compiler.runner = [workbench = workbench_folder(options).string()](
                         const std::string& of_case, const std::filesystem::path& source,
                         const std::filesystem::path& binary) -> std::vector<std::string> {
@@ -93,7 +117,7 @@ std::unique_ptr<Backend> make_backend(const KernelOptions& options, const WorkFo
 }
 
 RefereeOptions referee_options(const KernelOptions& options) {
-  return {.run_seconds = options.run_s, .samples = options.samples, .seed = options.seed};
+  return {.run_seconds = options.run_s, .samples = options.samples, .seed = options.seed, .energy_seconds = 1};
 }
 
 MethodOptions method_options(const KernelOptions& options, BackendKind backend) {
@@ -151,8 +175,9 @@ void check_options(const KernelOptions& options) {
   require_option(is_one_of(options.backend, {"auto", "host", "cuda"}), "--backend: auto, host or cuda");
   require_option(is_one_of(options.as, {"torch", "kernels", "tvm-ffi", "cpp"}), "--as: torch, kernels, tvm-ffi or cpp");
   require_option(is_one_of(options.profile, {"from-start", "late", "never"}), "--profile: from-start, late or never");
-  require_option(is_one_of(options.language, {"", "host", "cuda", "cute", "ptx", "triton"}),
-                 "--language: host, cuda, cute, ptx or triton");
+  require_option(is_one_of(options.language, {"", "host", "cuda", "cute"}) ||
+                     (options.language != "cpp" && language_of(options.language).has_value()),
+                 "--language: host, cuda, cute, ptx, triton, cute-dsl, tilelang or cutile");
   require_option(options.rounds >= 0 && options.rounds <= 1000, "--rounds: 0 to 1000");
   require_option(options.repairs >= 0 && options.repairs <= 100, "--repairs: 0 to 100");
   require_option(options.width >= 1 && options.width <= 100, "--width: 1 to 100");

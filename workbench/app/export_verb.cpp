@@ -168,7 +168,7 @@ int export_kernel(const Words& words, const KernelOptions& options) {
   const Exported exported = backend ? of_file(words[0], words[1], options, *backend) : of_run(words[0], options);
   if (exported.candidate.language != Language::kCpp)
     fail(ErrorKind::kUsage, std::string("export: packages hold C++ or CUDA C++, and this kernel is in ") +
-                                word_of(exported.candidate.language));
+                                traits_of(exported.candidate.language).word);
   const std::string header = read_text_file(workbench_folder(options) / "cases/kernels/workbench_kernel.h");
   std::filesystem::path package;
   Files files;

@@ -82,6 +82,27 @@ int list_cases(const Words& words, const KernelOptions& options) {
   return 0;
 }
 
+int lower_candidates(const Words& words, const KernelOptions& options) {
+  if (words.size() < 2) fail(ErrorKind::kUsage, "lower CASE FILE...");
+  if (options.backend == "host") fail(ErrorKind::kUsage, "lower: for the back end cuda");
+  const WorkFolder work;
+  const Case given = load_case(workbench_folder(options) / "cases", words[0]);
+  const std::unique_ptr<Backend> backend = make_cuda_backend(cuda_compiler(options), work.path());
+  int code = 0;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::variant<Candidate, Finding> read = read_candidate(read_text_file(words[i]));
+    Finding found{Verdict::kAccepted, "it compiles; nothing was run", {}};
+    if (auto* rejected = std::get_if<Finding>(&read)) {
+      found = std::move(*rejected);
+    } else {
+      std::variant<Artifact, Finding> made = backend->compile(std::get<Candidate>(read), given);
+      if (auto* refused = std::get_if<Finding>(&made)) found = std::move(*refused);
+    }
+    code = std::max(code, print_verdict(words[i], found));
+  }
+  return code;
+}
+
 int check_candidate(const Words& words, const KernelOptions& options) {
   if (words.size() != 2) fail(ErrorKind::kUsage, "check CASE FILE");
   const WorkFolder work;

@@ -63,6 +63,9 @@ struct KernelOptions {
   std::uint64_t seed = 0;
   std::string nvcc = "nvcc";
   std::string cute{};
+  std::string lowered{};
+  std::string nvdisasm = "nvdisasm";
+  std::string architecture{};
   std::string baselines{};
   bool public_shapes = false;
   bool compile = false;
@@ -89,7 +92,7 @@ void visit_fields_of_own_kernels(Self& self, Visit&& field) {
   field("block", self.block, "new: threads of a block; likewise");
   field("bytes", self.bytes, "new: least bytes that are moved; empty = of the buffers");
   field("flops", self.flops, "new: least operations; empty = one of each output");
-  field("python", self.python, "interpreter of references that are Python files, and of Triton");
+  field("python", self.python, "interpreter of references that are Python files, and of languages in Python");
   field("as", self.as, "export: torch | kernels | tvm-ffi | cpp");
   field("harness", self.harness, "attack: a shell command that judges, by the protocol of docs/KERNELS.md");
   field("kit", self.kit, "attack: folder of cheats; empty = the workbench's");
@@ -106,7 +109,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("repairs", self.repairs, "optimize: of one depth of cutegen");
   field("width", self.width, "optimize: of beam, parents at a time; of mcts, children before it goes deeper");
   field("profile", self.profile, "optimize: from-start | late | never: when prompts hold measurements");
-  field("language", self.language, "optimize: host | cuda | cute | ptx | triton; empty = by the back end");
+  field("language", self.language,
+        "optimize: host | cuda | cute | ptx | triton | cute-dsl | tilelang | cutile; empty = by the back end");
   field("roles", self.roles, "optimize: those of astra that take part; coder is needed");
   field("budget-s", self.budget_s, "optimize, advance: seconds after which the run is left open; 0 = no limit");
   field("budget-tokens", self.budget_tokens,
@@ -141,6 +145,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("nvcc", self.nvcc, "back end cuda: the compiler");
   field("cute", self.cute,
         "back end cuda: folder of CuTe's headers; empty = those of the bundle or of setup.sh --workbench");
+  field("lowered", self.lowered,
+        "back end cuda: folder that keeps what compilers in Python made, for machines without them");
+  field("nvdisasm", self.nvdisasm, "back end cuda: the disassembler, which cuTile needs");
+  field("architecture", self.architecture, "lower: of the GPU, such as sm_90a; empty = of the one at hand");
   field("again", self.again, "advance: judge the IMPOSSIBLE candidate that stopped the run once more, and go on");
   field("compile", self.compile, "replay: also compile every candidate again, without a GPU, and compare");
   field("baselines", self.baselines, "report: file of scripts/workbench_baselines.py");

@@ -18,12 +18,6 @@ namespace {
 
 constexpr std::size_t kOfSwept = 29;  // every so many: each is a process of its own, and fences have judged them all
 
-void replace_text(const std::filesystem::path& path, const std::string& text) {
-  (void)std::filesystem::remove(path);
-  (void)write_text_file(path, text);
-  log_result(path.string());
-}
-
 std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, const Referee& referee, Backend& backend,
                                 const KernelOptions& options, const WorkFolder& work) {
   if (backend.kind() == BackendKind::kHost) {
@@ -33,7 +27,7 @@ std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, c
     return sanitize_on_host(candidate, given, problems, workbench_folder(options) / "cases" / "kernels", work.path());
   }
   const std::filesystem::path file = work.path() / "promoted.cu";
-  replace_text(file, candidate.source);
+  write_result(file, candidate.source);
   std::variant<Artifact, Finding> compiled = backend.compile(candidate, given);
   if (auto* rejected = std::get_if<Finding>(&compiled)) return *rejected;
   return sanitize_on_cuda({std::filesystem::read_symlink("/proc/self/exe"), "run", given.file, file,
@@ -61,7 +55,7 @@ int promote_best(const Words& words, const KernelOptions& options) {
   const Case given = load_case("", case_file_of(records.front(), workbench_folder(options)));
   const Candidate candidate = parse_candidate(read_object(run, text_of(*best, "source")));
   if (candidate.language != Language::kCpp)
-    fail(ErrorKind::kUsage, std::string("promote: a kernel in ") + word_of(candidate.language) +
+    fail(ErrorKind::kUsage, std::string("promote: a kernel in ") + traits_of(candidate.language).word +
                                 " is none for the engine, whose kernels are CUDA C++");
   const Candidate start = parse_candidate(read_text_file(given.start(backend->kind())));  // not what the record says
   RefereeOptions how = referee_options(options);
@@ -78,12 +72,12 @@ int promote_best(const Words& words, const KernelOptions& options) {
   }
   const std::filesystem::path out = options.out;
   std::filesystem::create_directories(out);
-  replace_text(out / (given.name + (backend->kind() == BackendKind::kHost ? ".cpp" : ".cu")), candidate.source);
-  replace_text(out / (given.name + "_launch.h"), launch_header(candidate, given, made.tried));
+  write_result(out / (given.name + (backend->kind() == BackendKind::kHost ? ".cpp" : ".cu")), candidate.source);
+  write_result(out / (given.name + "_launch.h"), launch_header(candidate, given, made.tried));
   const Json facts = {
       {"verdict", word_of(Verdict::kPromoted)}, {"case", given.name},  {"source", sha256(candidate.source)},
       {"ledger", records.back()["hash"]},       {"tried", made.tried}, {"reason", finding.reason}};
-  replace_text(out / (given.name + "_promoted.json"), facts.dump(2) + "\n");
+  write_result(out / (given.name + "_promoted.json"), facts.dump(2) + "\n");
   log_result(std::string(word_of(Verdict::kPromoted)) + ", " + finding.reason);
   return 0;
 }

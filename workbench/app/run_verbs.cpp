@@ -2,6 +2,7 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/replace_text_file.h"
 #include "core/host/interrupt.h"
 #include "core/number_text.h"
 #include "workbench/app/bench_setup.h"
@@ -38,12 +39,6 @@ const std::string& only_word(const Words& words, const char* usage) {
   return words[0];
 }
 
-void replace_text(const std::filesystem::path& path, const std::string& text) {
-  (void)std::filesystem::remove(path);
-  (void)write_text_file(path, text);
-  log_result(path.string());
-}
-
 /// The referee of a run, whose prompts show what a profiler says.
 RefereeOptions profiled(const KernelOptions& options) {
   RefereeOptions how = referee_options(options);
@@ -75,6 +70,11 @@ int run_or_wait(const std::filesystem::path& run, RunIt run_it) {
 }
 
 }  // namespace
+
+void write_result(const std::filesystem::path& path, const std::string& text) {
+  replace_text_file(path, text);
+  log_result(path.string());
+}
 
 int optimize_case(const Words& words, const KernelOptions& options) {
   const std::filesystem::path workbench = workbench_folder(options);
@@ -167,8 +167,8 @@ int write_reports(const Words& words, const KernelOptions& options) {
       options.baselines.empty() ? Baselines{} : read_baselines(options.baselines, text_of(first_record(run), "case"));
   const std::string markdown = markdown_report(run, baselines), html = html_report(run, baselines);
   std::filesystem::create_directories(out);
-  replace_text(out / "report.md", markdown);
-  replace_text(out / "report.html", html);
+  write_result(out / "report.md", markdown);
+  write_result(out / "report.html", html);
   return 0;
 }
 

@@ -31,6 +31,8 @@ constexpr Verb kVerbs[] = {
     {"list", "list", "the cases", list_cases},
     {"new", "new NAME --from FILE", "a case from somebody's kernel, and its verdict", new_case},
     {"import", "import SUITE FILE|FOLDER --out DIR", "cases of kernelbench, flashinfer or sol", import_problems},
+    {"lower", "lower CASE FILE...", "candidates compiled without a GPU, kept with --lowered for others",
+     lower_candidates},
     {"check", "check CASE FILE", "is a candidate correct?", check_candidate},
     {"bench", "bench CASE FILE...", "how fast are candidates, beside the start kernel?", bench_candidates},
     {"run", "run CASE FILE BINARY", "a compiled candidate in this process, for sanitizers and ncu", run_candidate},

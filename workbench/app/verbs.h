@@ -1,6 +1,7 @@
 // workbench/app/verbs.h - what salient-kernels can do; each verb returns the exit code.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ int attack_harness(const Words& words, const KernelOptions& options);
 int export_kernel(const Words& words, const KernelOptions& options);
 int import_problems(const Words& words, const KernelOptions& options);
 int list_cases(const Words& words, const KernelOptions& options);
+int lower_candidates(const Words& words, const KernelOptions& options);
 int check_candidate(const Words& words, const KernelOptions& options);
 int run_candidate(const Words& words, const KernelOptions& options);
 int bench_candidates(const Words& words, const KernelOptions& options);
@@ -30,5 +32,8 @@ int replay_recorded(const Words& words, const KernelOptions& options);
 int write_reports(const Words& words, const KernelOptions& options);
 int promote_best(const Words& words, const KernelOptions& options);
 int verify_ledger(const Words& words, const KernelOptions& options);
+
+/// Writes, or writes anew, a file that a verb makes, and prints its path. @throws Error{kIo}
+void write_result(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace salient::workbench

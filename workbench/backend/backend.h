@@ -23,12 +23,16 @@ namespace salient::workbench {
 /// What `Backend::compile` makes.
 struct Artifact {
   std::filesystem::path file{};
-  std::string notes{};                           ///< registers and spills, as the compiler says
-  std::map<std::string, std::int64_t> shared{};  ///< by kernel: bytes that its compiler wants besides a launch's own
+  std::string notes{};                            ///< registers and spills, as the compiler says
+  std::map<std::string, std::int64_t> shared{};   ///< by kernel: bytes that its compiler wants besides a launch's own
+  std::map<std::string, std::int64_t> threads{};  ///< by kernel: of a block, where its compiler chose them
 
-  std::vector<Launch> with_shared_memory(std::vector<Launch> launches) const {
-    for (Launch& launch : launches)
+  /// Launches with what the compiler chose.
+  std::vector<Launch> completed(std::vector<Launch> launches) const {
+    for (Launch& launch : launches) {
       if (const auto found = shared.find(launch.kernel); found != shared.end()) launch.smem += found->second;
+      if (const auto found = threads.find(launch.kernel); found != threads.end()) launch.block = {found->second, 1};
+    }
     return launches;
   }
 };
@@ -91,6 +95,8 @@ class Executor {
   virtual double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) = 0;
   /// Operations per second of a case's ceiling (f32, tf32_tensor, bf16_tensor), measured now.
   virtual double flop_rate(const std::string& ceiling) = 0;
+  /// Joules of a sample, on average over as many as take about `seconds`; 0 where nothing measures them.
+  virtual double joules(const TimingPlan& /*plan*/, std::size_t /*sample*/, double /*seconds*/) { return 0; }
 };
 
 /// What the floor of a time is computed from, and what `launch` expressions may use.
@@ -121,8 +127,10 @@ class Backend {
 std::unique_ptr<Backend> make_host_backend(const std::filesystem::path& kernels, const std::filesystem::path& work);
 struct CudaCompiler {
   std::string nvcc = "nvcc";                      ///< program
-  std::string python = "python3";                 ///< with Triton, for candidates in it
-  std::filesystem::path lowering{};               ///< folder of lower_triton.py
+  std::string python = "python3";                 ///< with the packages of languages in Python
+  std::filesystem::path lowering{};               ///< folder of lower_triton.py and the like
+  std::filesystem::path lowered{};                ///< folder that keeps what they made; empty = none is kept
+  std::string disassembler = "nvdisasm";          ///< program, for languages that give no PTX
   std::vector<std::filesystem::path> includes{};  ///< folders for -I, such as CuTe's headers
   std::string architecture{};                     ///< sm_90a and the like; empty = of the first GPU, which is asked
   /// The command that runs `binary` on the public shapes of a case, for a profiler; empty = there are no profiles.

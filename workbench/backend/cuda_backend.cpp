@@ -5,10 +5,11 @@
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/replace_text_file.h"
 #include "workbench/backend/backend.h"
 #include "workbench/backend/cuda_executor.h"
 #include "workbench/backend/ncu_profile.h"
-#include "workbench/backend/triton_lowering.h"
+#include "workbench/backend/python_lowering.h"
 #include "workbench/case/problem.h"
 #include "workbench/ledger/sha256.h"
 #include "workbench/referee/process.h"
@@ -24,11 +25,34 @@ constexpr ProcessLimits kCompilerLimits{.seconds = 900,
                                         .file_bytes = std::size_t{1} << 30,
                                         .environment = Environment::kTools};
 
-constexpr const char *kNotes = "notes.txt", *kShared = "shared.txt";  // beside a cubin
+constexpr const char *kNotes = "notes.txt", *kChosen = "chosen.txt";  // beside a cubin
 
-void put(const std::filesystem::path& path, const std::string& text) {
-  (void)std::filesystem::remove(path);
-  (void)write_text_file(path, text);
+/// The headers that nvcc includes by itself come before the parameters, which are macros.
+std::string source_with_parameters(const Candidate& candidate) {
+  std::string text;
+  for (const Parameter& p : candidate.parameters) text += "#define " + p.name + " " + std::to_string(p.value) + "\n";
+  return text + "#include \"candidate.cu\"\n";
+}
+
+Finding complaint(const ProcessResult& result, const std::filesystem::path& folder) {
+  const std::string all = without_folder(result.errors + result.output, folder.string());
+  if (auto limit = limit_met(result, kCompilerLimits))
+    return {Verdict::kCompileError, "the compiler needs " + *limit, all};
+  const std::size_t at = all.find("error");
+  const std::string first = at == std::string::npos ? "the compiler failed" : all.substr(at, all.find('\n', at) - at);
+  return {Verdict::kCompileError, first.substr(0, 300), all};
+}
+
+/// A cubin of another compiler, judged by its instructions. @throws Error{kNoInput} without a disassembler
+std::optional<Finding> take(const std::string& contents, const Candidate& candidate, const std::string& disassembler,
+                            const std::filesystem::path& cubin, ProcessLimits limits) {
+  replace_text_file(cubin, contents);
+  limits.output_bytes = std::size_t{256} << 20;
+  const ProcessResult made = run_process({disassembler, "-c", cubin.string()}, "", limits);
+  if (made.exit_code != 0 || made.cut)
+    return Finding{Verdict::kStaticReject, "the cubin cannot be disassembled", made.errors};
+  if (auto reason = reject_sass(made.output, candidate)) return Finding{Verdict::kStaticReject, *reason, {}};
+  return std::nullopt;
 }
 
 class CudaBackend final : public Backend {
@@ -51,29 +75,28 @@ class CudaBackend final : public Backend {
     const std::filesystem::path cubin = folder / "kernel.cubin";
     if (std::filesystem::exists(cubin)) return read_artifact(cubin);
     std::filesystem::create_directories(folder);
-    put(folder / "candidate.cu", candidate.source);
+    replace_text_file(folder / "candidate.cu", candidate.source);
     ProcessLimits limits = kCompilerLimits;
     limits.scratch = folder.native();
 
     std::variant<Lowered, Finding> lowered = lower(candidate, given, folder, limits);
     if (auto* rejected = std::get_if<Finding>(&lowered)) return std::move(*rejected);
-    const auto& [ptx, shared] = std::get<Lowered>(lowered);
-    const std::size_t parameters =
-        given.buffers.size() + given.dims.size() + candidate.scratch.size() + num_hidden_parameters(candidate.language);
-    if (auto reason = reject_ptx(ptx, candidate, parameters)) return Finding{Verdict::kStaticReject, *reason, {}};
-
+    const Lowered& made = std::get<Lowered>(lowered);
+    const std::size_t parameters = num_parameters(candidate, given);
     const std::filesystem::path partial = folder / "kernel.part.cubin";
-    const ProcessResult to_cubin = run_process({compiler_.nvcc, "-cubin", "-arch=" + architecture(), "-Xptxas", "-v",
-                                                (folder / "kernel.ptx").string(), "-o", partial.string()},
-                                               "", limits);
-    if (to_cubin.exit_code != 0) return complaint(to_cubin, folder);
+    if (auto found = made.cubin.empty() ? assemble(made.ptx, candidate, parameters, partial, limits)
+                                        : take(made.cubin, candidate, compiler_.disassembler, partial, limits))
+      return std::move(*found);
     if (auto reason = reject_size(partial)) return Finding{Verdict::kStaticReject, *reason, {}};
-    if (auto reason = reject_cubin(read_text_file(partial), candidate, parameters))
+    const std::string compiled = read_text_file(partial);
+    if (auto reason = reject_cubin(compiled, candidate, parameters))
       return Finding{Verdict::kStaticReject, *reason, {}};
-    put(folder / kNotes, to_cubin.errors);
     std::string lines;
-    for (const auto& [kernel, bytes] : shared) lines += kernel + " " + std::to_string(bytes) + "\n";
-    put(folder / kShared, lines);
+    for (const auto& [kernel, bytes] : made.shared) lines += "shared " + kernel + " " + std::to_string(bytes) + "\n";
+    if (!traits_of(candidate.language).has_blocks && !traits_of(candidate.language).has_warps)
+      for (const auto& [kernel, count] : threads_of_cubin(compiled))
+        lines += "threads " + kernel + " " + std::to_string(count) + "\n";
+    replace_text_file(folder / kChosen, lines);
     std::filesystem::rename(partial, cubin);
     return read_artifact(cubin);
   }
@@ -134,29 +157,36 @@ class CudaBackend final : public Backend {
   /// The candidate as PTX, by the compiler of its language; kernel.ptx in `folder` has it, too.
   std::variant<Lowered, Finding> lower(const Candidate& candidate, const Case& given,
                                        const std::filesystem::path& folder, const ProcessLimits& limits) {
+    if (traits_of(candidate.language).package != nullptr)
+      return lower_by_python(candidate, given,
+                             {.python = compiler_.python,
+                              .scripts = compiler_.lowering,
+                              .nvcc = compiler_.nvcc,
+                              .architecture = architecture(),
+                              .folder = folder,
+                              .kept = compiler_.lowered,
+                              .limits = limits});
+    if (candidate.language == Language::kPtx) return Lowered{.ptx = candidate.source};
     const std::filesystem::path ptx = folder / "kernel.ptx";
-    if (candidate.language == Language::kTriton) {
-      std::variant<Lowered, Finding> lowered =
-          lower_triton(candidate, given, {compiler_.python, compiler_.lowering, architecture(), folder, limits});
-      if (const auto* made = std::get_if<Lowered>(&lowered)) put(ptx, made->ptx);
-      return lowered;
-    }
-    if (candidate.language == Language::kPtx) {
-      put(ptx, candidate.source);
-      return Lowered{candidate.source, {}};
-    }
-    put(folder / "main.cu", source_with_parameters(candidate));
+    replace_text_file(folder / "main.cu", source_with_parameters(candidate));
     const ProcessResult to_ptx = run_process(ptx_command(folder), "", limits);
     if (to_ptx.exit_code != 0) return complaint(to_ptx, folder);
     if (auto reason = reject_size(ptx)) return Finding{Verdict::kStaticReject, *reason, {}};
-    return Lowered{read_text_file(ptx), {}};
+    return Lowered{.ptx = read_text_file(ptx)};
   }
 
-  /// The headers that nvcc includes by itself come before the parameters, which are macros.
-  static std::string source_with_parameters(const Candidate& candidate) {
-    std::string text;
-    for (const Parameter& p : candidate.parameters) text += "#define " + p.name + " " + std::to_string(p.value) + "\n";
-    return text + "#include \"candidate.cu\"\n";
+  /// The gate on PTX, then `cubin` by ptxas, with its notes beside it.
+  std::optional<Finding> assemble(const std::string& ptx, const Candidate& candidate, std::size_t parameters,
+                                  const std::filesystem::path& cubin, const ProcessLimits& limits) {
+    if (auto reason = reject_ptx(ptx, candidate, parameters)) return Finding{Verdict::kStaticReject, *reason, {}};
+    const std::filesystem::path folder = cubin.parent_path();
+    replace_text_file(folder / "kernel.ptx", ptx);
+    const ProcessResult made = run_process({compiler_.nvcc, "-cubin", "-arch=" + architecture(), "-Xptxas", "-v",
+                                            (folder / "kernel.ptx").string(), "-o", cubin.string()},
+                                           "", limits);
+    if (made.exit_code != 0) return complaint(made, folder);
+    replace_text_file(folder / kNotes, made.errors);
+    return std::nullopt;
   }
 
   std::vector<std::string> ptx_command(const std::filesystem::path& folder) {
@@ -168,15 +198,6 @@ class CudaBackend final : public Backend {
     return command;
   }
 
-  static Finding complaint(const ProcessResult& result, const std::filesystem::path& folder) {
-    const std::string all = without_folder(result.errors + result.output, folder.string());
-    if (auto limit = limit_met(result, kCompilerLimits))
-      return {Verdict::kCompileError, "the compiler needs " + *limit, all};
-    const std::size_t at = all.find("error");
-    const std::string first = at == std::string::npos ? "the compiler failed" : all.substr(at, all.find('\n', at) - at);
-    return {Verdict::kCompileError, first.substr(0, 300), all};
-  }
-
   CudaCompiler compiler_;
   std::filesystem::path work_;
   CudaFacts facts_{};
@@ -186,12 +207,13 @@ class CudaBackend final : public Backend {
 
 Artifact read_artifact(const std::filesystem::path& cubin) {
   Artifact made{.file = cubin};
-  const std::filesystem::path notes = cubin.parent_path() / kNotes, shared = cubin.parent_path() / kShared;
+  const std::filesystem::path notes = cubin.parent_path() / kNotes, chosen = cubin.parent_path() / kChosen;
   if (std::filesystem::exists(notes)) made.notes = read_text_file(notes);
-  if (!std::filesystem::exists(shared)) return made;
-  std::istringstream lines(read_text_file(shared));
-  std::string kernel;
-  for (std::int64_t bytes = 0; lines >> kernel >> bytes;) made.shared[kernel] = bytes;
+  if (!std::filesystem::exists(chosen)) return made;
+  std::istringstream lines(read_text_file(chosen));
+  std::string what, kernel;
+  for (std::int64_t number = 0; lines >> what >> kernel >> number;)
+    (what == "shared" ? made.shared : made.threads)[kernel] = number;
   return made;
 }
 

@@ -23,6 +23,7 @@ CudaDriver load() {
   find(library, "cuDriverGetVersion", d.driver_version);
   find(library, "cuDeviceGet", d.device_get);
   find(library, "cuDeviceGetName", d.device_name);
+  find(library, "cuDeviceGetPCIBusId", d.device_bus);
   find(library, "cuDeviceGetAttribute", d.device_attribute);
   find(library, "cuDevicePrimaryCtxRetain", d.context_retain);
   find(library, "cuCtxSetCurrent", d.context_set);

@@ -51,6 +51,7 @@ struct CudaDriver {
   int (*driver_version)(int* version);
   int (*device_get)(int* device, int ordinal);
   int (*device_name)(char* name, int length, int device);
+  int (*device_bus)(char* id, int length, int device);
   int (*device_attribute)(int* value, int attribute, int device);
   int (*context_retain)(CudaContext* context, int device);
   int (*context_set)(CudaContext context);

@@ -11,6 +11,7 @@
 #include "workbench/backend/cuda_ceilings.h"
 #include "workbench/backend/cuda_driver.h"
 #include "workbench/backend/cuda_helpers.h"
+#include "workbench/backend/nvml.h"
 
 namespace salient::workbench {
 namespace {
@@ -36,6 +37,20 @@ int first_device() {
   if (d.init(0) != kCudaSuccess || d.device_get(&device, 0) != kCudaSuccess)
     fail(ErrorKind::kNoDevice, "there is no GPU");
   return device;
+}
+
+/// A CUDA graph of what `action` launches on the stream.
+template <class Action>
+CudaGraphExec capture(CudaStreamHandle stream, Action action) {
+  const CudaDriver& d = cuda_driver();
+  CudaGraph graph = nullptr;
+  CudaGraphExec executable = nullptr;
+  driver_check(d.capture_begin(stream, kRelaxedCapture), "recording launches");
+  action();
+  driver_check(d.capture_end(stream, &graph), "recording launches");
+  driver_check(d.graph_instantiate(&executable, graph, 0), "recording launches");
+  driver_check(d.graph_destroy(graph), "recording launches");
+  return executable;
 }
 
 class CudaExecutor final : public Executor {
@@ -103,6 +118,14 @@ class CudaExecutor final : public Executor {
     return best;
   }
 
+  double joules(const TimingPlan& plan, std::size_t sample, double seconds) override {
+    const CudaGraphExec graph = graphs_.at(plan.samples.at(sample).orders);
+    return joules_of_run(device_, seconds, [&](int runs) {
+      for (int i = 0; i < runs; ++i) driver_check(d_.graph_launch(graph, stream_), "measuring energy");
+      driver_check(d_.stream_wait(stream_), "measuring energy");
+    });
+  }
+
   double flop_rate(const std::string& ceiling) override {
     const Arithmetic which = ceiling == "bf16_tensor"   ? Arithmetic::kBf16Tensor
                              : ceiling == "tf32_tensor" ? Arithmetic::kTf32Tensor
@@ -128,7 +151,7 @@ class CudaExecutor final : public Executor {
       if (graphs_.contains(sample.orders)) continue;
       launch_all(plan.orders[sample.orders.front()]);  // loads the code, which recording cannot do
       driver_check(d_.stream_wait(stream_), "running the kernel");
-      graphs_[sample.orders] = capture([&] {
+      graphs_[sample.orders] = capture(stream_, [&] {
         for (const std::size_t o : sample.orders) launch_all(plan.orders[o]);
       });
     }
@@ -151,18 +174,6 @@ class CudaExecutor final : public Executor {
       for (int i = 0; i < 16; ++i) flush_cache();
       driver_check(d_.stream_wait(stream_), "warming up");
     }
-  }
-
-  template <class Action>
-  CudaGraphExec capture(Action action) {
-    CudaGraph graph = nullptr;
-    CudaGraphExec executable = nullptr;
-    driver_check(d_.capture_begin(stream_, kRelaxedCapture), "recording launches");
-    action();
-    driver_check(d_.capture_end(stream_, &graph), "recording launches");
-    driver_check(d_.graph_instantiate(&executable, graph, 0), "recording launches");
-    driver_check(d_.graph_destroy(graph), "recording launches");
-    return executable;
   }
 
   SampleTimes run_graph(CudaGraphExec graph) {
@@ -192,7 +203,7 @@ class CudaExecutor final : public Executor {
     const std::size_t half = std::max<std::size_t>(256, std::min(set_bytes, bytes) / 512 * 256);
     const std::size_t sets = std::max<std::size_t>(1, bytes / (2 * half));
     if (2 * half > bytes) return 0;
-    const CudaGraphExec graph = capture([&] {
+    const CudaGraphExec graph = capture(stream_, [&] {
       for (std::size_t s = 0; s < sets; ++s)
         copy_once(memory_ + (2 * s + 1) * half, memory_ + 2 * s * half, half, is_kernel);
     });
@@ -239,7 +250,7 @@ class CudaExecutor final : public Executor {
     std::vector<void*> parameters;
     for (std::uint64_t& value : values) parameters.push_back(&value);
     const auto u = [](std::int64_t value) { return static_cast<unsigned>(value); };
-    for (const Launch& launch : artifacts_[order.artifact].with_shared_memory(order.launches))
+    for (const Launch& launch : artifacts_[order.artifact].completed(order.launches))
       driver_check(
           d_.launch(function_of(order.artifact, launch), u(launch.grid[0]), u(launch.grid[1]), u(launch.grid[2]),
                     u(launch.block[0]), u(launch.block[1]), 1, u(launch.smem), stream_, parameters.data(), nullptr),

@@ -4,9 +4,10 @@
 namespace salient::workbench {
 
 /// salient_dirty fills a block's shared memory, so that no candidate finds zeros there; salient_read reads `words`
-/// times 16 bytes at `from`, whose sum by exclusive or is 0, so that the cache holds nothing else; salient_copy copies
+/// times 16 bytes at `from`, whose sum by exclusive or is 0, as lines that stay, so that the cache holds nothing else,
+/// also no lines of a candidate that were to stay, and gives them their usual priority again; salient_copy copies
 /// `words` times 16 bytes.
-inline constexpr const char* kHelperPtx = R"(.version 7.0
+inline constexpr const char* kHelperPtx = R"(.version 7.4
 .target sm_80
 .address_size 64
 .extern .shared .align 16 .b8 dirt[];
@@ -35,7 +36,7 @@ L2:
 {
   .reg .pred %p<3>;
   .reg .b32 %r<16>;
-  .reg .b64 %d<8>;
+  .reg .b64 %d<12>;
   ld.param.u64 %d1, [from];
   ld.param.u64 %d2, [words];
   ld.param.u64 %d3, [sink];
@@ -48,12 +49,14 @@ L2:
   mul.lo.u32 %r6, %r5, %r2;
   cvt.u64.u32 %d5, %r6;
   mov.u32 %r11, 0;
+  mov.b64 %d8, %d4;
+  createpolicy.fractional.L2::evict_last.b64 %d9, 1.0;
 L3:
   setp.ge.u64 %p1, %d4, %d2;
   @%p1 bra L4;
   shl.b64 %d6, %d4, 4;
   add.u64 %d7, %d1, %d6;
-  ld.global.v4.u32 {%r7, %r8, %r9, %r10}, [%d7];
+  ld.global.L2::cache_hint.v4.u32 {%r7, %r8, %r9, %r10}, [%d7], %d9;
   xor.b32 %r11, %r11, %r7;
   xor.b32 %r11, %r11, %r8;
   xor.b32 %r11, %r11, %r9;
@@ -61,6 +64,16 @@ L3:
   add.u64 %d4, %d4, %d5;
   bra L3;
 L4:
+  shr.u64 %d10, %d2, 3;
+L8:
+  setp.ge.u64 %p1, %d8, %d10;
+  @%p1 bra L9;
+  shl.b64 %d6, %d8, 7;
+  add.u64 %d7, %d1, %d6;
+  applypriority.global.L2::evict_normal [%d7], 128;
+  add.u64 %d8, %d8, %d5;
+  bra L8;
+L9:
   setp.eq.u32 %p2, %r11, 0;
   @%p2 bra L5;
   st.global.u32 [%d3], %r11;

@@ -28,7 +28,7 @@ class HostBackend final : public Backend {
   std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) override {
     if (candidate.language != Language::kCpp)
       return Finding{Verdict::kStaticReject,
-                     std::string("the back end host compiles C++, not ") + word_of(candidate.language),
+                     std::string("the back end host compiles C++, not ") + traits_of(candidate.language).word,
                      {}};
     std::string identity = candidate.source + '\0' + host_wrapper(candidate, given);
     for (const Parameter& p : candidate.parameters) identity += '\0' + p.name + '=' + std::to_string(p.value);

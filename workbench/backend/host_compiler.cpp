@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/replace_text_file.h"
 #include "workbench/backend/host_wrapper.h"
 
 namespace salient::workbench {
@@ -32,11 +33,6 @@ const std::vector<std::string> kLibraries = {"-lm", "-lc", "-lgcc"};
 constexpr std::size_t kPreprocessedBytes = std::size_t{6} << 20;
 
 /// Replaces what may be there already: another check of the same source.
-void put(const std::filesystem::path& path, const std::string& text) {
-  (void)std::filesystem::remove(path);
-  (void)write_text_file(path, text);
-}
-
 /// Whether the compiler complains about the wrapper alone: the candidate compiles, but is not what the case asks for.
 bool is_about_wrapper(const std::string& errors) {
   return errors.find("wrapper.cpp:") != std::string::npos && errors.find("candidate.cpp:") == std::string::npos;
@@ -82,8 +78,8 @@ std::optional<Finding> compile_on_host(const Candidate& candidate, const Case& g
     return Finding{Verdict::kStaticReject, *reason, {}};
   const std::filesystem::path folder = library.parent_path();
   const std::string preprocessed = folder / "kernel.ii", object = folder / "kernel.o", linked = folder / "linked.so";
-  put(folder / "candidate.cpp", candidate.source);
-  put(folder / "prologue.cpp", host_prologue(candidate));
+  replace_text_file(folder / "candidate.cpp", candidate.source);
+  replace_text_file(folder / "prologue.cpp", host_prologue(candidate));
   ProcessLimits limits = kHostCompilerLimits;
   limits.scratch = folder.native();
 
@@ -95,7 +91,7 @@ std::optional<Finding> compile_on_host(const Candidate& candidate, const Case& g
   if (expanded.exit_code != 0) return complaint(expanded, of_text);
   const std::string text = read_text_file(preprocessed);
   if (auto reason = reject_preprocessed(candidates_part(text))) return Finding{Verdict::kStaticReject, *reason, {}};
-  put(preprocessed, text + host_wrapper(candidate, given));
+  replace_text_file(preprocessed, text + host_wrapper(candidate, given));
 
   const std::vector<std::string> none, &more = kind == LibraryKind::kSanitized ? kSanitizers : none;
   const ProcessResult compiled =

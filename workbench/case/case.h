@@ -82,7 +82,8 @@ struct Case {
   Exact exact = Exact::kNo;     ///< of every output of floating point; whole numbers always are
   int least_exponent = -60;  ///< of 2, of the values of ValuePattern::kExtreme: what the reference's formula can take
   int most_exponent = 60;    ///< without overflow and underflow in between
-  bool atomics = false;      ///< the order of additions is free: runs may differ in their last bits
+  bool data_dependent = false;  ///< by its nature the task takes more time for some values than for others
+  bool atomics = false;         ///< the order of additions is free: runs may differ in their last bits
   std::vector<ShapeSpec> shapes{};
   std::filesystem::path host_start{}, cuda_start{};  ///< start kernels; empty = none
   std::filesystem::path file{};                      ///< that it was read from

@@ -55,6 +55,7 @@ class CaseParser {
     expression_["flops"] = &made_.flops;
     flag_["nonfinite"] = &made_.nonfinite;
     flag_["atomics"] = &made_.atomics;
+    flag_["data_dependent"] = &made_.data_dependent;
   }
 
   Case parse(const std::string& text) {

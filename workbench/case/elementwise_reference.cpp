@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workbench/case/logistic.h"
 #include "workbench/case/reference.h"
 
 namespace salient::workbench {
@@ -19,7 +20,6 @@ struct Function {
 /// x / (1 + exp(-x)) is 0 in f32 where exp(-x) overflows, up to 2.6e-37 away from the right answer.
 constexpr double kUnderflow = 1e-30;
 
-double logistic(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 /// exp(x) in a shorter format has the relative error |x| eps.
 double exponential_factor(double x) { return 1 + std::abs(x); }
 

@@ -5,12 +5,12 @@
 #include <cctype>
 
 #include "core/error.h"
+#include "workbench/case/formula.h"
 
 namespace salient::workbench {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 62;
-constexpr int kMaxDepth = 64;
 __extension__ using Wide = __int128;  // holds any product of two values
 
 /// Recursive descent over one text. Each function reads what its name says and leaves `at_` behind it.
@@ -61,7 +61,7 @@ class Parser {
   }
 
   std::int64_t sum() {
-    if (++depth_ > kMaxDepth) refuse("more than 64 levels");
+    if (++depth_ > kMaxFormulaDepth) refuse("more than 64 levels");
     std::int64_t value = product();
     while (true) {
       if (take('+'))
@@ -100,7 +100,7 @@ class Parser {
       return value;
     }
     if (take('-')) {
-      if (++depth_ > kMaxDepth) refuse("more than 64 levels");
+      if (++depth_ > kMaxFormulaDepth) refuse("more than 64 levels");
       const std::int64_t value = -factor();
       --depth_;
       return value;

@@ -15,12 +15,10 @@
 namespace salient::workbench {
 namespace {
 
-constexpr int kMaxDepth = 64;
-
 using Node = Formula::Node;
 using Step = FormulaStep;
 
-const std::map<std::string, std::pair<Step, std::size_t>, std::less<>> kFunctions = {
+const std::map<std::string, std::pair<Step, std::size_t>, std::less<>> kFormulaFunctions = {
     {"abs", {Step::kAbs, 1}},     {"exp", {Step::kExp, 1}},     {"log", {Step::kLog, 1}},
     {"sqrt", {Step::kSqrt, 1}},   {"rsqrt", {Step::kRsqrt, 1}}, {"tanh", {Step::kTanh, 1}},
     {"erf", {Step::kErf, 1}},     {"sin", {Step::kSin, 1}},     {"cos", {Step::kCos, 1}},
@@ -101,7 +99,7 @@ class Reader : public Cursor {
   }
 
   std::size_t new_index(const std::string& index) {
-    if (names_.contains(index) || kFunctions.contains(index) || kLoops.contains(index) || index == "pi" ||
+    if (names_.contains(index) || kFormulaFunctions.contains(index) || kLoops.contains(index) || index == "pi" ||
         index == "let")
       refuse("the index " + index + " has another meaning");
     return names_[index] = num_slots_++;
@@ -129,7 +127,7 @@ class Reader : public Cursor {
   }
 
   Node sum() {
-    if (++depth_ > kMaxDepth) refuse("more than 64 levels");
+    if (++depth_ > kMaxFormulaDepth) refuse("more than 64 levels");
     Node value = product();
     while (true) {
       const bool adds = take("+");
@@ -158,7 +156,7 @@ class Reader : public Cursor {
       return value;
     }
     if (take("-")) {
-      if (++depth_ > kMaxDepth) refuse("more than 64 levels");
+      if (++depth_ > kMaxFormulaDepth) refuse("more than 64 levels");
       Node value{Step::kNegate, 0, 0, {}};
       value.of.push_back(factor());
       --depth_;
@@ -188,8 +186,8 @@ class Reader : public Cursor {
   Node call(const std::string& word) {
     if (word == "let") return bound();
     if (const auto loop = kLoops.find(word); loop != kLoops.end()) return over_index(loop->second);
-    const auto found = kFunctions.find(word);
-    if (found == kFunctions.end()) refuse("unknown function '" + word + "'");
+    const auto found = kFormulaFunctions.find(word);
+    if (found == kFormulaFunctions.end()) refuse("unknown function '" + word + "'");
     Node made{found->second.first, 0, 0, {}};
     for (std::size_t i = 0; i < found->second.second; ++i) {
       if (i > 0) expect(",");

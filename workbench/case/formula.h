@@ -13,6 +13,8 @@
 
 namespace salient::workbench {
 
+inline constexpr int kMaxFormulaDepth = 64;  ///< of parentheses and calls in one another
+
 /// A value in double precision, and how large errors of f32 arithmetic may be, in units of 2^-24.
 struct Estimated {
   double value = 0;

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "workbench/case/formula_node.h"
+#include "workbench/case/logistic.h"
 
 namespace salient::workbench {
 namespace {
@@ -18,8 +19,6 @@ Estimated stepped(double value, double own, double by_a, const Estimated& a, dou
   const auto of = [](double derivative, double error) { return error == 0 ? 0 : std::abs(derivative) * error; };
   return {value, own + of(by_a, a.magnitude) + of(by_b, b.magnitude), own + of(by_a, a.worst) + of(by_b, b.worst)};
 }
-
-double logistic(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 
 /// Of one argument: value and derivative; exponentials of short formats have the relative error |argument|, too.
 Estimated function_of(FormulaStep step, const Estimated& a) {

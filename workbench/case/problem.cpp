@@ -19,7 +19,8 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 30;
 constexpr double kFullMantissa = 0.5182959437370300;  // 0.47 of tf32's last bit away from a tf32, likewise for bf16
 constexpr std::uint64_t kSparseShare = 16;            // of which one is not zero
 
-constexpr const char* kValueWords[] = {"zero-mean", "positive", "wide", "equal", "non-finite", "extreme", "sparse"};
+constexpr const char* kValueWords[] = {"zero-mean",  "positive", "wide",   "equal",
+                                       "non-finite", "extreme",  "sparse", "far"};
 constexpr const char* kIndexWords[] = {"uniform", "sorted", "equal", "power-law", "empty-row"};
 constexpr const char* kSetWords[] = {"public", "edge", "hidden"};
 
@@ -42,6 +43,17 @@ double extreme_value(const Case& given, ElementType type, std::uint64_t random) 
   return sign * std::ldexp(1 + 0.99 * unit(random), exponent);  // the format's rounding makes no infinity of it
 }
 
+/// Half of them are as values of zero mean; the others have magnitudes that the case takes, but no subnormal ones and
+/// none of whose squares a format is out of.
+double far_value(const Case& given, ElementType type, std::uint64_t random) {
+  const double u = unit(random), near = 2 * u - 1;
+  const std::uint64_t other = mix(random);
+  if (other % 2 == 0) return near;
+  const int reach = std::min(60, std::ilogb(largest_finite(type)) / 2);
+  const int least = std::clamp(given.least_exponent, -reach, 0), most = std::clamp(given.most_exponent, 0, reach);
+  return std::ldexp(near, least + static_cast<int>(other / 2 % static_cast<std::uint64_t>(most - least + 1)));
+}
+
 double value_of_pattern(ValuePattern pattern, std::uint64_t random) {
   const double u = unit(random);
   switch (pattern) {
@@ -54,6 +66,7 @@ double value_of_pattern(ValuePattern pattern, std::uint64_t random) {
     case ValuePattern::kEqual: return kFullMantissa;
     case ValuePattern::kSparse: return mix(random) % kSparseShare == 0 ? 2 * u - 1 : 0;
     case ValuePattern::kExtreme:    // see extreme_value
+    case ValuePattern::kFar:        // see far_value
     case ValuePattern::kNonFinite:  // see Problem::spoil
       return 2 * u - 1;
   }
@@ -140,6 +153,8 @@ std::vector<Pattern> draw_patterns(const Case& given, std::uint64_t random) {
   return patterns;
 }
 
+std::string text_of(ValuePattern pattern) { return kValueWords[static_cast<std::size_t>(pattern)]; }
+
 std::string text_of(Pattern pattern) {
   return std::string(kValueWords[static_cast<std::size_t>(pattern.values)]) + " values, " +
          kIndexWords[static_cast<std::size_t>(pattern.indices)] + " indices";
@@ -205,6 +220,8 @@ void Problem::fill(std::size_t buffer) {
     if (is_any && random % 8 != 0) return store_bits(as.type, out, i, static_cast<std::uint32_t>(random >> 32));
     if (as.fill == Fill::kValues && is_extreme)
       value = extreme_value(*case_, as.type, random);
+    else if (as.fill == Fill::kValues && spec_.pattern.values == ValuePattern::kFar)
+      value = far_value(*case_, as.type, random);
     else if (as.fill == Fill::kValues)
       value = value_of_pattern(spec_.pattern.values, random);
     else if (as.fill == Fill::kIndex && spec_.pattern.indices == IndexPattern::kUniform)

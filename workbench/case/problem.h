@@ -18,6 +18,7 @@ enum class ValuePattern : std::uint8_t {
   kNonFinite,  ///< zero mean, with NaN and infinities at places that the seed draws
   kExtreme,    ///< all exponents that the case takes, both zeros, subnormals; any bits where bits are copied
   kSparse,     ///< uniform in (-1, 1), but most are zero: sums of a few terms, of which every bit shows
+  kFar,        ///< magnitudes up to 2^60, both signs, among values of zero mean: for times, not for results alone
 };
 enum class IndexPattern : std::uint8_t { kUniform, kSorted, kEqual, kPowerLaw, kEmptyRows };
 
@@ -25,6 +26,7 @@ struct Pattern {
   ValuePattern values = ValuePattern::kZeroMean;
   IndexPattern indices = IndexPattern::kUniform;
 };
+std::string text_of(ValuePattern pattern);
 std::string text_of(Pattern pattern);  ///< "wide values, sorted indices"
 /// Every pattern of values and every pattern of indices that makes a difference to the case, in pairs that `random`
 /// draws.

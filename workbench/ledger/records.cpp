@@ -18,6 +18,12 @@ Json json_of(const Timing& timing) {
                       {"best", times.best},
                       {"best_again", times.best_again},
                       {"candidate", times.candidate}});
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    const ShapeTimes& times = timing.shapes[s];
+    for (const ValueTimes& one : times.by_values)
+      shapes[s]["by_values"].push_back({{"values", one.values}, {"start", one.start}, {"candidate", one.candidate}});
+    if (times.joules > 0) shapes[s].update({{"start_joules", times.start_joules}, {"joules", times.joules}});
+  }
   return shapes;
 }
 
@@ -63,6 +69,15 @@ Assessment assessment_of(const Json& json) {
       one.at("candidate").get_to(times.candidate);
       if (times.start.empty() || times.best.empty() || times.best_again.empty() || times.candidate.empty())
         fail(ErrorKind::kBadData, "a record of a shape without samples");
+      for (const Json& values : one.value("by_values", Json::array())) {  // of accepted ones; older records have none
+        ValueTimes& of = times.by_values.emplace_back();
+        values.at("values").get_to(of.values);
+        values.at("start").get_to(of.start);
+        values.at("candidate").get_to(of.candidate);
+        if (of.start.empty() || of.candidate.empty()) fail(ErrorKind::kBadData, "a record of a shape without samples");
+      }
+      times.start_joules = one.value("start_joules", 0.0);
+      times.joules = one.value("joules", 0.0);
       made.timing.shapes.push_back(std::move(times));
     }
     made.decision = {made.finding.verdict, made.finding.reason, json.at("gain").get<double>(),

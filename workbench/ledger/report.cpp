@@ -112,6 +112,9 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
   std::set<std::string> names;
   for (const auto& [shape, others] : baselines)
     for (const auto& [name, seconds] : others) names.insert(name);
+  const bool has_joules = std::any_of(best.timing.shapes.begin(), best.timing.shapes.end(),
+                                      [](const ShapeTimes& times) { return times.joules > 0; });
+  if (has_joules) rows[0].insert(rows[0].end(), {"mJ", "start, mJ"});
   for (const std::string& name : names) rows[0].push_back("x of " + name);
   for (const ShapeTimes& times : best.timing.shapes) {
     const Spread spread = spread_of(times.candidate);
@@ -120,6 +123,8 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
                     fixed(spread.low * 1e6, 2) + " to " + fixed(spread.high * 1e6, 2), fixed(start * 1e6, 2),
                     fixed(times.floor * 1e6, 2), fixed(100 * times.floor / spread.median, 1),
                     fixed(start / spread.median, 3), fixed(noise_of(times) * 100, 1) + " %"});
+    if (has_joules)
+      rows.back().insert(rows.back().end(), {fixed(times.joules * 1e3, 2), fixed(times.start_joules * 1e3, 2)});
     const auto others = baselines.find(times.shape);
     for (const std::string& name : names) {
       const bool is_there = others != baselines.end() && others->second.contains(name);

@@ -32,12 +32,7 @@ Candidate parse_or_start(const std::string& source, const Candidate& start) {
 
 /// Of a file with this source, which has a launch line.
 const char* extension_of(const std::string& source, BackendKind backend) {
-  switch (parse_candidate(source).language) {
-    case Language::kPtx: return ".ptx";
-    case Language::kTriton: return ".py";
-    case Language::kCpp: break;
-  }
-  return backend == BackendKind::kHost ? ".cpp" : ".cu";
+  return backend == BackendKind::kHost ? ".cpp" : traits_of(parse_candidate(source).language).extension;
 }
 
 /// Judges sources, with all the tests that were proposed so far.

@@ -14,7 +14,7 @@
 namespace salient::workbench {
 namespace {
 
-constexpr std::size_t kMaxProblemBytes = std::size_t{16} << 20;  // sanitizers slow kernels down a hundred times
+constexpr std::size_t kMaxWatchedBytes = std::size_t{16} << 20;  // sanitizers slow kernels down a hundred times
 constexpr int kDynamicSharedBytes = 8;                           // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 /// Device memory of one run.
@@ -40,7 +40,7 @@ std::vector<ProblemSpec> small_problems(const Case& given, std::uint64_t seed) {
     std::size_t bytes = 0;
     for (const BufferSpec& buffer : given.buffers)
       bytes += static_cast<std::size_t>(evaluate(buffer.count, spec.dims)) * bytes_of(buffer.type);
-    if (bytes <= kMaxProblemBytes) small.push_back(std::move(spec));
+    if (bytes <= kMaxWatchedBytes) small.push_back(std::move(spec));
   }
   return small;
 }
@@ -72,22 +72,18 @@ class Runner {
   void run(const Candidate& candidate, const Problem& problem) {
     const ProblemSize size{problem.definition(), problem.spec().dims};
     std::vector<std::unique_ptr<Memory>> buffers;
-    std::vector<std::uint64_t> values;
-    std::size_t b = 0;
+    Layout layout;  // whose offsets are addresses
     for (const std::size_t bytes : buffer_bytes(size, candidate, sm_)) {
+      const std::size_t b = buffers.size();
       buffers.push_back(std::make_unique<Memory>(bytes));
+      layout.buffers.push_back({buffers[b]->address(), bytes});
       if (b < problem.num_buffers() && !problem.data(b).empty())
         driver_check(d_.to_device(buffers[b]->address(), problem.data(b).data(), bytes, stream_), "copying");
-      ++b;
     }
-    for (b = 0; b < problem.num_buffers(); ++b) values.push_back(buffers[b]->address());
-    for (const std::string& dim : size.given.dims) values.push_back(static_cast<std::uint64_t>(problem.dim(dim)));
-    for (; b < buffers.size(); ++b) values.push_back(buffers[b]->address());
-    values.resize(values.size() + num_hidden_parameters(candidate.language));
+    RunOrder order = make_order(size, candidate, layout, 0, sm_);
     std::vector<void*> parameters;
-    for (std::uint64_t& value : values) parameters.push_back(&value);
-    for (const Launch& launch : artifact_.with_shared_memory(resolve_launches(candidate, size.dims, sm_)))
-      start(launch, parameters);
+    for (Argument& argument : order.arguments) parameters.push_back(&argument.value);
+    for (const Launch& launch : artifact_.completed(order.launches)) start(launch, parameters);
     driver_check(d_.stream_wait(stream_), "running the kernel");
   }
 

@@ -17,12 +17,12 @@ constexpr double kUnevenShapes = 0.7;  // of the best shape's share
 constexpr double kExcessTraffic = 1.25;
 
 /// A figure of ncu_profile.cpp's table, and from where on it is a fault.
-struct Rule {
+struct BottleneckRule {
   std::string_view figure;  ///< text behind the number
   const char* name;
   double least;  ///< below it, and above 0, which is said of what a kernel does not do
 };
-constexpr Rule kRules[] = {
+constexpr BottleneckRule kRules[] = {
     {" % of the warps that fit", "low_occupancy", 40},
     {" % of the bytes of loaded sectors used", "uncoalesced_loads", 60},
     {" % of the bytes of shared wavefronts used", "bank_conflicts", 60},
@@ -98,7 +98,7 @@ void add_of_compiler(const std::string& line, Collected& found) {
 void add_of_profiler(const std::string& line, const Timing& timing, Collected& found) {
   const auto figures = figures_of(line);
   const std::string of = line.substr(5, line.rfind(": ") - 5);
-  for (const Rule& rule : kRules) {
+  for (const BottleneckRule& rule : kRules) {
     const auto figure = figures.find(rule.figure);
     if (figure == figures.end()) continue;
     if (const double value = figure->second; value > 0 && value < rule.least)

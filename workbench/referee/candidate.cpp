@@ -14,10 +14,23 @@ namespace salient::workbench {
 namespace {
 
 constexpr std::size_t kMaxSource = std::size_t{1} << 20;
-constexpr std::size_t kMaxLaunches = 16, kMaxParameters = 16, kMaxScratch = 8, kMaxValues = 64;
+constexpr std::size_t kMaxLaunches = 16, kMaxParameters = 16, kMaxScratch = 8, kMaxValues = 64, kMaxExtents = 5;
 constexpr std::int64_t kMaxScratchElements = std::int64_t{1} << 33, kMaxSmem = std::int64_t{1} << 20;
 
-constexpr const char* kLanguages[] = {"cpp", "ptx", "triton"};
+/// In the order of Language.
+constexpr LanguageTraits kLanguages[] = {
+    {.word = "cpp", .extension = ".cu"},
+    {.word = "ptx", .extension = ".ptx", .has_params = false},
+    {.word = "triton",
+     .extension = ".py",
+     .package = "Triton",
+     .has_blocks = false,
+     .has_warps = true,
+     .hidden_parameters = 2},
+    {.word = "cute-dsl", .extension = ".py", .package = "nvidia-cutlass-dsl"},
+    {.word = "tilelang", .extension = ".py", .package = "tilelang"},
+    {.word = "cutile", .extension = ".py", .package = "cuda-tile", .has_blocks = false, .has_arrays = true},
+};
 
 bool is_identifier(std::string_view word) {
   if (word.empty() || word.size() > 64 || std::isdigit(static_cast<unsigned char>(word[0])) != 0) return false;
@@ -26,7 +39,7 @@ bool is_identifier(std::string_view word) {
 }
 
 /// Words of a declaration. Blanks inside parentheses do not part words, and neither do those around "=" and operators.
-std::vector<std::string> words_of(std::string_view line) {
+std::vector<std::string> declared_words_of(std::string_view line) {
   std::vector<std::string> words;
   int depth = 0;
   bool in_word = false;
@@ -53,15 +66,18 @@ class Declarations {
     if (start == std::string_view::npos) return;
     const std::size_t mark = line.substr(start, 2) == "//" ? 2 : line[start] == '#' ? 1 : 0;
     if (mark == 0) return;
-    const std::vector<std::string> words = words_of(line.substr(start + mark));
+    const std::vector<std::string> words = declared_words_of(line.substr(start + mark));
     if (words.size() < 2) return;
     if (words[0] == "language" && words.size() == 2) read_language(words[1]);
     if (words[0] == "launch") read_launch(words);
     if (words[0] == "param") read_parameter(words);
     if (words[0] == "scratch") read_scratch(words);
+    if (words[0] == "array" && traits().has_arrays) read_array(words);
   }
 
  private:
+  const LanguageTraits& traits() const { return traits_of(made_.language); }
+
   [[noreturn]] void refuse(const std::string& why) const {
     std::string text = "line " + std::to_string(number_) + ": " + why;
     std::replace_if(
@@ -76,10 +92,10 @@ class Declarations {
   }
 
   void read_language(const std::string& word) {
-    const auto* const found = std::find(std::begin(kLanguages), std::end(kLanguages), word);
-    if (found == std::end(kLanguages)) refuse("a language is cpp, ptx or triton");
+    const std::optional<Language> found = language_of(word);
+    if (!found) refuse("a language is one of " + names_of_languages());
     if (!made_.launches.empty()) refuse("the language comes before the launches");
-    made_.language = static_cast<Language>(found - std::begin(kLanguages));
+    made_.language = *found;
   }
 
   void read_launch(const std::vector<std::string>& words) {
@@ -88,9 +104,8 @@ class Declarations {
     if (!is_identifier(launch.kernel)) refuse("a launch names a kernel first");
     std::map<std::string, std::string*> keys = {
         {"grid", &launch.grid}, {"grid_y", &launch.grid_y}, {"grid_z", &launch.grid_z}};
-    if (made_.language == Language::kTriton)
-      keys.insert({{"warps", &launch.warps}, {"stages", &launch.stages}});
-    else
+    if (traits().has_warps) keys.insert({{"warps", &launch.warps}, {"stages", &launch.stages}});
+    if (traits().has_blocks)
       keys.insert({{"block", &launch.block}, {"block_y", &launch.block_y}, {"smem", &launch.smem}});
     for (std::size_t i = 2; i < words.size(); ++i) {
       const auto [key, value] = key_value(words[i]);
@@ -100,7 +115,7 @@ class Declarations {
       *found->second = value;
     }
     if (launch.grid.empty()) refuse("a launch says grid=");
-    if (made_.language == Language::kTriton) launch.block = "32*(" + launch.warps + ")";
+    if (traits().has_warps) launch.block = "32*(" + launch.warps + ")";
     made_.launches.push_back(std::move(launch));
   }
 
@@ -119,7 +134,7 @@ class Declarations {
   }
 
   void read_parameter(const std::vector<std::string>& words) {
-    if (made_.language == Language::kPtx) refuse("PTX has no macros: a param would mean nothing");
+    if (!traits().has_params) refuse("PTX has no macros: a param would mean nothing");
     if (made_.parameters.size() == kMaxParameters) refuse("more than 16 parameters");
     const auto [name, value] = key_value(words[1]);
     if (!is_identifier(name) || value.empty()) refuse("param NAME=VALUE [values=A,B,C]");
@@ -145,22 +160,46 @@ class Declarations {
     made_.scratch.push_back({.name = words[1], .type = *type, .role = BufferRole::kOut, .count = words[3]});
   }
 
+  void read_array(const std::vector<std::string>& words) {
+    if (!is_identifier(words[1]) || words.size() < 3 || words.size() > 2 + kMaxExtents)
+      refuse("array NAME EXTENT, up to " + std::to_string(kMaxExtents) + " extents");
+    if (!made_.arrays.emplace(words[1], std::vector<std::string>(words.begin() + 2, words.end())).second)
+      refuse("array " + words[1] + " a second time");
+  }
+
   Candidate& made_;
   int number_ = 0;
 };
 
-Variables with_parameters(const Candidate& candidate, const Variables& dims, std::int64_t sm) {
-  Variables all = dims;
-  all.emplace("sm", sm);
-  for (const Parameter& parameter : candidate.parameters) all.insert_or_assign(parameter.name, parameter.value);
-  return all;
-}
-
 }  // namespace
 
-const char* word_of(Language language) { return kLanguages[static_cast<std::size_t>(language)]; }
+const LanguageTraits& traits_of(Language language) { return kLanguages[static_cast<std::size_t>(language)]; }
 
-std::size_t num_hidden_parameters(Language language) { return language == Language::kTriton ? 2 : 0; }
+std::optional<Language> language_of(std::string_view word) {
+  for (std::size_t i = 0; i < std::size(kLanguages); ++i)
+    if (word == kLanguages[i].word) return static_cast<Language>(i);
+  return std::nullopt;
+}
+
+std::string names_of_languages() {
+  std::string text;
+  for (const LanguageTraits& one : kLanguages) text.append(text.empty() ? "" : ", ").append(one.word);
+  return text;
+}
+
+std::size_t num_parameters(const Candidate& candidate, const Case& given) {
+  const LanguageTraits& language = traits_of(candidate.language);
+  std::size_t count = given.dims.size() + language.hidden_parameters;
+  for (const auto* list : {&given.buffers, &candidate.scratch})
+    for (const BufferSpec& buffer : *list)
+      count += 1 + (language.has_arrays ? 2 * extents_of(candidate, buffer).size() : 0);
+  return count;
+}
+
+std::vector<std::string> extents_of(const Candidate& candidate, const BufferSpec& buffer) {
+  const auto found = candidate.arrays.find(buffer.name);
+  return found == candidate.arrays.end() ? std::vector<std::string>{buffer.count} : found->second;
+}
 
 Candidate parse_candidate(std::string source) {
   if (source.size() > kMaxSource) fail(ErrorKind::kBadData, "a source above 1 MiB");
@@ -184,6 +223,13 @@ std::variant<Candidate, Finding> read_candidate(std::string source) {
   } catch (const Error& error) {
     return Finding{Verdict::kLaunchError, error.what(), {}};
   }
+}
+
+Variables with_parameters(const Candidate& candidate, const Variables& dims, std::int64_t sm) {
+  Variables all = dims;
+  all.emplace("sm", sm);
+  for (const Parameter& parameter : candidate.parameters) all.insert_or_assign(parameter.name, parameter.value);
+  return all;
 }
 
 std::vector<Launch> resolve_launches(const Candidate& candidate, const Variables& dims, std::int64_t sm) {

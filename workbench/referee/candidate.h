@@ -3,7 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -17,11 +20,29 @@ enum class Language : std::uint8_t {
   kCpp,  ///< without a line: C++ on the host, CUDA C++ with or without CuTe on a GPU
   kPtx,
   kTriton,
+  kCuteDsl,
+  kTilelang,
+  kCutile,
 };
-const char* word_of(Language language);  ///< "cpp", "ptx", "triton"
+
+/// All that the workbench knows of a language, beside its compiler.
+struct LanguageTraits {
+  const char* word;               ///< in declarations and options
+  const char* extension;          ///< of the file of a candidate on a GPU
+  const char* package = nullptr;  ///< of Python, which lowers it by python/lower_WORD.py; null = no Python is needed
+  bool has_blocks = true;         ///< a launch says block, block_y and smem
+  bool has_warps = false;         ///< a launch says warps and stages
+  bool has_params = true;         ///< it has macros or constants
+  bool has_arrays = false;        ///< kernels get extents and strides of every buffer
+  std::size_t hidden_parameters = 0;  ///< behind the scratch, which every kernel ends with; they are 0
+};
+const LanguageTraits& traits_of(Language language);
+std::optional<Language> language_of(std::string_view word);
+std::string names_of_languages();  ///< "cpp, ptx, ..."
 
 /// // launch NAME block=256 [block_y=1] grid=EXPR [grid_y=EXPR] [grid_z=EXPR] [smem=EXPR]
 /// # launch NAME grid=EXPR [warps=EXPR] [stages=EXPR]: of Triton, whose compiler chooses the shared memory
+/// # launch NAME grid=EXPR: of cuTile, whose compiler chooses the threads, too
 struct LaunchLine {
   std::string kernel{};
   std::string block = "1", block_y = "1", grid{}, grid_y = "1", grid_z = "1", smem = "0";
@@ -41,6 +62,8 @@ struct Candidate {
   std::vector<LaunchLine> launches{};
   std::vector<Parameter> parameters{};
   std::vector<BufferSpec> scratch{};  ///< // scratch NAME TYPE COUNT: passed after the dims, poisoned before every run
+  /// # array NAME EXPR EXPR: extents of a buffer by rows, of languages that have arrays; else it has one extent.
+  std::map<std::string, std::vector<std::string>> arrays{};
 };
 
 /// Launches with numbers in place of expressions.
@@ -51,8 +74,12 @@ struct Launch {
   std::int64_t smem = 0;
 };
 
-/// Parameters behind the scratch that every kernel of the language ends with; they are 0.
-std::size_t num_hidden_parameters(Language language);
+/// Parameters of every kernel, all of 64 bits.
+std::size_t num_parameters(const Candidate& candidate, const Case& given);
+
+/// The extents of a buffer of a language that has arrays, as expressions: those of its line `array`, or its number of
+/// elements.
+std::vector<std::string> extents_of(const Candidate& candidate, const BufferSpec& buffer);
 
 /// Reads the declarations of a source.
 ///
@@ -62,6 +89,9 @@ Candidate parse_candidate(std::string source);
 
 /// The same with LAUNCH_ERROR in place of an exception.
 std::variant<Candidate, Finding> read_candidate(std::string source);
+
+/// What expressions of a candidate know: sizes, `sm`, params.
+Variables with_parameters(const Candidate& candidate, const Variables& dims, std::int64_t sm);
 
 /// Numbers for one shape. `sm` is the number of multiprocessors, or of cores. Launches with an empty grid are left out.
 ///

@@ -20,6 +20,7 @@ namespace {
 constexpr Elf64_Half kCudaMachine = 190;   // EM_CUDA
 constexpr std::uint8_t kWithBytes = 4;     // format of a record
 constexpr std::uint8_t kParameter = 0x17;  // EIATTR_KPARAM_INFO
+constexpr std::uint8_t kThreads = 0x10;    // EIATTR_REQNTID: three numbers
 constexpr unsigned kSizeShift = 18;        // of the last word of that record
 constexpr std::string_view kInfo = ".nv.info.", kMemory = ".nv.global";
 
@@ -71,7 +72,12 @@ class Cubin {
   std::vector<Elf64_Shdr> sections_{};
 };
 
-std::optional<std::string> reject_symbols(const Cubin& cubin, const Elf64_Shdr& table) {
+/// What the driver reads of kernels in cuTile before it launches them. No instruction may: see reject_sass().
+bool is_launch_data(const std::string& name, std::uint64_t bytes, Language language) {
+  return language == Language::kCutile && name == "___NV_TILE_LAUNCH_META_DATA___" && bytes == 64;
+}
+
+std::optional<std::string> reject_symbols(const Cubin& cubin, const Elf64_Shdr& table, Language language) {
   const std::string_view symbols = cubin.content(table), names = cubin.content(cubin.section(table.sh_link));
   for (std::uint64_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
     const auto symbol = Cubin::value_at<Elf64_Sym>(symbols, at);
@@ -80,23 +86,31 @@ std::optional<std::string> reject_symbols(const Cubin& cubin, const Elf64_Shdr& 
       return "a call outside of the kernel: " + name.substr(0, 60);
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE) continue;
     const bool is_memory = cubin.name(cubin.section(symbol.st_shndx)).starts_with(kMemory);
-    if (is_memory && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size > 1)
+    if (is_memory && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size > 1 &&
+        !is_launch_data(name, symbol.st_size, language))
       return "a module variable: memory that outlives a launch, " + name.substr(0, 60);
   }
   return std::nullopt;
 }
 
-/// Sizes of a kernel's parameters, in bytes.
-std::vector<std::size_t> parameters_of(std::string_view info) {
-  std::vector<std::size_t> sizes;
+/// Contents of all records of `wanted` in what is said of a kernel.
+std::vector<std::string_view> records_of(std::string_view info, std::uint8_t wanted) {
+  std::vector<std::string_view> records;
   for (std::uint64_t at = 0; at + 4 <= info.size();) {
     const auto format = Cubin::value_at<std::uint8_t>(info, at),
                attribute = Cubin::value_at<std::uint8_t>(info, at + 1);
     const std::uint64_t bytes = format == kWithBytes ? Cubin::value_at<std::uint16_t>(info, at + 2) : 0;
-    if (format == kWithBytes && attribute == kParameter)
-      sizes.push_back(Cubin::value_at<std::uint32_t>(info, at + 4 + 8) >> kSizeShift);
+    if (format == kWithBytes && attribute == wanted) records.push_back(info.substr(at + 4, bytes));
     at += 4 + bytes;
   }
+  return records;
+}
+
+/// Sizes of a kernel's parameters, in bytes.
+std::vector<std::size_t> parameters_of(std::string_view info) {
+  std::vector<std::size_t> sizes;
+  for (const std::string_view record : records_of(info, kParameter))
+    sizes.push_back(Cubin::value_at<std::uint32_t>(record, 8) >> kSizeShift);
   return sizes;
 }
 
@@ -105,7 +119,7 @@ std::optional<std::string> reject(const Cubin& cubin, const Candidate& candidate
   for (const Elf64_Shdr& section : cubin.sections()) {
     const std::string_view name = cubin.name(section);
     if (section.sh_type == SHT_SYMTAB)
-      if (auto reason = reject_symbols(cubin, section)) return reason;
+      if (auto reason = reject_symbols(cubin, section, candidate.language)) return reason;
     if (name.starts_with(kInfo))
       kernels[std::string(name.substr(kInfo.size()))] = parameters_of(cubin.content(section));
   }
@@ -131,6 +145,20 @@ std::optional<std::string> reject_cubin(const std::string& cubin, const Candidat
     if (error.kind() != ErrorKind::kBadData) throw;
     return error.what();
   }
+}
+
+std::map<std::string, std::int64_t> threads_of_cubin(const std::string& cubin) {
+  const Cubin file(cubin);
+  std::map<std::string, std::int64_t> threads;
+  for (const Elf64_Shdr& section : file.sections()) {
+    const std::string_view name = file.name(section);
+    if (!name.starts_with(kInfo)) continue;
+    for (const std::string_view record : records_of(file.content(section), kThreads))
+      threads[std::string(name.substr(kInfo.size()))] = std::int64_t{Cubin::value_at<std::uint32_t>(record, 0)} *
+                                                        Cubin::value_at<std::uint32_t>(record, 4) *
+                                                        Cubin::value_at<std::uint32_t>(record, 8);
+  }
+  return threads;
 }
 
 }  // namespace salient::workbench

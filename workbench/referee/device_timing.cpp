@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kKeptSamples = 6;  // about so many are verified
 constexpr double kWallSlack = 1.05, kWallExtra = 200e-6;
-constexpr const char* kClocksDisagree =
+constexpr const char* kDeviceClocksDisagree =
     ": the clocks of device and host disagree: another program used the device, or work is hidden from its clock; a "
     "person must look";
 
@@ -57,7 +57,7 @@ class DeviceRun {
     times_.copy_rate = measured_[num_samples_].seconds;
     times_.flop_rate = measured_[num_samples_].wall;
     take_samples();
-    if (clocks_disagree()) return Finding{Verdict::kImpossible, times_.shape + kClocksDisagree, {}};
+    if (clocks_disagree()) return Finding{Verdict::kImpossible, times_.shape + kDeviceClocksDisagree, {}};
     if (wrong) return Finding{wrong->verdict, wrong->reason + ", while it was timed", {}};
     return std::nullopt;
   }

@@ -38,14 +38,24 @@ std::vector<std::size_t> buffer_bytes(const ProblemSize& problem, const Candidat
 RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, const Layout& layout, std::size_t artifact,
                     std::int64_t sm) {
   RunOrder order{.artifact = artifact, .launches = resolve_launches(candidate, problem.dims, sm), .end = layout.end};
-  const auto pass = [&](std::size_t b) {
+  const LanguageTraits& language = traits_of(candidate.language);
+  const Variables all = with_parameters(candidate, problem.dims, sm);
+  const auto pass = [&](std::size_t b, const BufferSpec& buffer) {
     order.arguments.push_back({true, static_cast<std::int64_t>(layout.buffers[b].offset)});
+    if (!language.has_arrays) return;
+    std::vector<Argument> extents, strides;
+    for (const std::string& extent : extents_of(candidate, buffer)) extents.push_back({false, evaluate(extent, all)});
+    for (std::int64_t stride = 1; strides.size() < extents.size();
+         stride *= extents[extents.size() - strides.size()].value)
+      strides.insert(strides.begin(), {false, stride});
+    order.arguments.insert(order.arguments.end(), extents.begin(), extents.end());
+    order.arguments.insert(order.arguments.end(), strides.begin(), strides.end());
   };
   const std::size_t num_buffers = problem.given.buffers.size();
-  for (std::size_t b = 0; b < num_buffers; ++b) pass(b);
+  for (std::size_t b = 0; b < num_buffers; ++b) pass(b, problem.given.buffers[b]);
   for (const std::string& dim : problem.given.dims) order.arguments.push_back({false, problem.dims.at(dim)});
-  for (std::size_t s = 0; s < candidate.scratch.size(); ++s) pass(num_buffers + s);
-  order.arguments.resize(order.arguments.size() + num_hidden_parameters(candidate.language));
+  for (std::size_t s = 0; s < candidate.scratch.size(); ++s) pass(num_buffers + s, candidate.scratch[s]);
+  order.arguments.resize(order.arguments.size() + language.hidden_parameters);
   return order;
 }
 

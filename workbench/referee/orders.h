@@ -36,6 +36,11 @@ inline constexpr Pattern kTimedPatterns[] = {{ValuePattern::kZeroMean, IndexPatt
                                              {ValuePattern::kPositive, IndexPattern::kSorted}};
 inline constexpr std::size_t kNumTimedPatterns = std::size(kTimedPatterns);
 
+/// Whether times depend on values is asked of these, one after the other, with the same indices; the last one is not
+/// among those that are timed.
+inline constexpr ValuePattern kComparedValues[] = {ValuePattern::kZeroMean, ValuePattern::kWide,
+                                                   ValuePattern::kPositive, ValuePattern::kFar};
+
 /// Several input sets with all that is needed to time kernels on them, one after the other in memory.
 struct TimedSets {
   std::vector<Layout> layouts{};                   ///< per set; scratch is as large as the most demanding kernel's

@@ -24,7 +24,7 @@ bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 /// Words of PTX: names, each ".name" of a directive or a modifier, numbers, and other characters one by one. Comments
 /// and strings are left out.
-std::vector<std::string_view> words_of(std::string_view ptx) {
+std::vector<std::string_view> ptx_words_of(std::string_view ptx) {
   std::vector<std::string_view> words;
   for (std::size_t i = 0; i < ptx.size();) {
     std::size_t end = i + 1;
@@ -166,7 +166,7 @@ std::optional<std::string> reject_used_variables(const std::vector<Words>& state
 }  // namespace
 
 std::optional<std::string> reject_ptx(const std::string& ptx, const Candidate& candidate, std::size_t num_parameters) {
-  const std::vector<std::string_view> words = words_of(ptx);
+  const std::vector<std::string_view> words = ptx_words_of(ptx);
   const std::vector<Words> statements = statements_of(words);
   std::map<std::string_view, Entry> entries;
   for (const Words& statement : statements) {

@@ -19,6 +19,7 @@ struct ShapeSetup {
   int samples = 20;                              ///< per kernel
   double limit = 300;                            ///< seconds, of all runs together
   std::uint64_t seed = 0;
+  double energy_seconds = 0;  ///< for which start and candidate run, each, where a device counts energy
 };
 
 /// Where kernels are host code: each in a process and in memory of its own, by the clock that the kernel of the
@@ -32,6 +33,10 @@ std::optional<Finding> time_in_processes(const ShapeSetup& setup, ShapeTimes& ti
 /// clock. What is verified is drawn after the sample has run: some samples' outputs of one input set, then what the
 /// last runs left on all sets.
 std::optional<Finding> time_on_device(const ShapeSetup& setup, ShapeTimes& times);
+
+/// Joules of a run of start and candidate, by the device's own counter: both run for `energy_seconds`, one after the
+/// other. Zeros where nothing counts them.
+std::optional<Finding> measure_energy(const ShapeSetup& setup, ShapeTimes& times);
 
 /// The samples of kernel k of a setup.
 inline std::vector<double>& samples_of(ShapeTimes& times, std::size_t k) {

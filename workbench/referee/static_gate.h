@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,5 +54,14 @@ std::optional<std::string> reject_ptx(const std::string& ptx, const Candidate& c
 /// @param cubin  contents of the file
 std::optional<std::string> reject_cubin(const std::string& cubin, const Candidate& candidate,
                                         std::size_t num_parameters);
+
+/// Threads of a block, by kernel, as the compiler of a cubin fixed them (.reqntid).
+/// @throws Error{kBadData} if the contents are no cubin
+std::map<std::string, std::int64_t> threads_of_cubin(const std::string& cubin);
+
+/// Of a cubin whose compiler gives no PTX, by its instructions: clocks, counters, sleeps, addresses of the module's
+/// memory, calls outside of it, lines that are to outlive a launch in the second-level cache.
+/// @param sass  what nvdisasm prints of it
+std::optional<std::string> reject_sass(const std::string& sass, const Candidate& candidate);
 
 }  // namespace salient::workbench

@@ -23,7 +23,7 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
 #endif
 
 /// A call that is allowed: always, or where argument & mask == value.
-struct Rule {
+struct CallRule {
   long call = 0;
   int argument = -1;
   unsigned mask = 0, value = 0;
@@ -31,48 +31,48 @@ struct Rule {
 
 constexpr unsigned kWhole = 0xFFFFFFFF, kWrites = O_ACCMODE | O_CREAT | O_TRUNC;
 
-constexpr Rule kLoading[] = {{SYS_read},
-                             {SYS_pread64},
-                             {SYS_write},
-                             {SYS_close},
-                             {SYS_fstat},
-                             {SYS_newfstatat},
-                             {SYS_lseek},
-                             {SYS_fcntl, 1, kWhole, F_SETFD},
-                             {SYS_readlinkat},
+constexpr CallRule kLoading[] = {{SYS_read},
+                                 {SYS_pread64},
+                                 {SYS_write},
+                                 {SYS_close},
+                                 {SYS_fstat},
+                                 {SYS_newfstatat},
+                                 {SYS_lseek},
+                                 {SYS_fcntl, 1, kWhole, F_SETFD},
+                                 {SYS_readlinkat},
 #if defined(__x86_64__)
-                             {SYS_readlink},
-                             {SYS_access},
-                             {SYS_open, 1, kWrites, O_RDONLY},
+                                 {SYS_readlink},
+                                 {SYS_access},
+                                 {SYS_open, 1, kWrites, O_RDONLY},
 #endif
-                             {SYS_faccessat},
-                             {SYS_openat, 2, kWrites, O_RDONLY},
-                             {SYS_getcwd},
-                             {SYS_getrandom},
-                             {SYS_mmap},
-                             {SYS_mprotect},
-                             {SYS_munmap},
-                             {SYS_mremap},
-                             {SYS_madvise},
-                             {SYS_brk},
-                             {SYS_futex},
-                             {SYS_clock_gettime},
-                             {SYS_getpid},
-                             {SYS_gettid},
-                             {SYS_sched_yield},
-                             {SYS_sched_getaffinity},
-                             {SYS_rt_sigaction},
-                             {SYS_rt_sigprocmask},
-                             {SYS_sigaltstack},
-                             {SYS_prctl, 0, kWhole, PR_SET_NO_NEW_PRIVS},
-                             {SYS_prctl, 0, kWhole, PR_SET_SECCOMP},
-                             {SYS_prctl, 0, kWhole, PR_SET_TSC},
-                             {SYS_exit},
-                             {SYS_exit_group}};
-constexpr Rule kRunning[] = {{SYS_brk}, {SYS_clock_gettime}, {SYS_exit}, {SYS_exit_group}};
-constexpr Rule kSanitized[] = {{SYS_mmap},           {SYS_munmap},      {SYS_madvise},     {SYS_futex},
-                               {SYS_getpid},         {SYS_gettid},      {SYS_sched_yield}, {SYS_rt_sigaction},
-                               {SYS_rt_sigprocmask}, {SYS_sigaltstack}, {SYS_rt_sigreturn}};
+                                 {SYS_faccessat},
+                                 {SYS_openat, 2, kWrites, O_RDONLY},
+                                 {SYS_getcwd},
+                                 {SYS_getrandom},
+                                 {SYS_mmap},
+                                 {SYS_mprotect},
+                                 {SYS_munmap},
+                                 {SYS_mremap},
+                                 {SYS_madvise},
+                                 {SYS_brk},
+                                 {SYS_futex},
+                                 {SYS_clock_gettime},
+                                 {SYS_getpid},
+                                 {SYS_gettid},
+                                 {SYS_sched_yield},
+                                 {SYS_sched_getaffinity},
+                                 {SYS_rt_sigaction},
+                                 {SYS_rt_sigprocmask},
+                                 {SYS_sigaltstack},
+                                 {SYS_prctl, 0, kWhole, PR_SET_NO_NEW_PRIVS},
+                                 {SYS_prctl, 0, kWhole, PR_SET_SECCOMP},
+                                 {SYS_prctl, 0, kWhole, PR_SET_TSC},
+                                 {SYS_exit},
+                                 {SYS_exit_group}};
+constexpr CallRule kRunning[] = {{SYS_brk}, {SYS_clock_gettime}, {SYS_exit}, {SYS_exit_group}};
+constexpr CallRule kSanitized[] = {{SYS_mmap},           {SYS_munmap},      {SYS_madvise},     {SYS_futex},
+                                   {SYS_getpid},         {SYS_gettid},      {SYS_sched_yield}, {SYS_rt_sigaction},
+                                   {SYS_rt_sigprocmask}, {SYS_sigaltstack}, {SYS_rt_sigreturn}};
 /// What the runtime of a sanitizer asks for in a report, and does without.
 constexpr long kRefused[] = {SYS_ioctl, SYS_readlinkat, SYS_prlimit64,
 #if defined(__x86_64__)
@@ -91,7 +91,7 @@ class Filter {
     load(offsetof(seccomp_data, nr));
   }
 
-  Filter& allow(const Rule& rule) {
+  Filter& allow(const CallRule& rule) {
     const bool is_always = rule.argument < 0;
     program_.push_back(unless(rule.call, is_always ? 1 : 5));
     if (!is_always) {
@@ -105,7 +105,7 @@ class Filter {
   }
   template <class List>
   Filter& allow_all(const List& rules) {
-    for (const Rule& rule : rules) allow(rule);
+    for (const CallRule& rule : rules) allow(rule);
     return *this;
   }
   template <class List>

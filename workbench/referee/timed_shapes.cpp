@@ -1,5 +1,6 @@
 // workbench/referee/timed_shapes.cpp - times a candidate beside start and best on every public shape; see referee.h.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
@@ -14,17 +15,17 @@ constexpr std::size_t kMostSets = 12, kMaxBytes = std::size_t{2} << 30;
 constexpr std::size_t kHostSets = 2 * kNumTimedPatterns;
 constexpr int kAttempts = 3;
 
-/// Input sets in the timed patterns. On a device as many of each as fill four times the cache together.
+/// Input sets in these patterns, in turns. On a device as many of each as fill four times the cache together.
 std::vector<Problem> make_sets(const Case& given, const Variables& dims, const Machine& machine, BackendKind kind,
-                               std::uint64_t seed) {
+                               std::span<const Pattern> patterns, std::uint64_t seed) {
   std::vector<Problem> problems;
   std::size_t total = 0;
   const bool is_host = kind == BackendKind::kHost;
   for (std::size_t s = 0; s < (is_host ? kHostSets : kMostSets); ++s) {
     const bool is_enough = total > 4 * machine.cache_bytes || total > kMaxBytes;
-    if (!is_host && s % kNumTimedPatterns == 0 && s > 0 && is_enough) break;
-    problems.emplace_back(
-        given, ProblemSpec{ShapeSet::kPublic, dims, kTimedPatterns[s % kNumTimedPatterns], mix(seed + s) >> 1});
+    if (!is_host && s % patterns.size() == 0 && s > 0 && is_enough) break;
+    problems.emplace_back(given,
+                          ProblemSpec{ShapeSet::kPublic, dims, patterns[s % patterns.size()], mix(seed + s) >> 1});
     total += problems.back().total_bytes();
   }
   return problems;
@@ -41,6 +42,10 @@ ShapeTimes without_times(const Case& given, const Variables& dims, const std::ve
 double floor_of(const ShapeTimes& times) {
   return std::max(times.copy_rate > 0 ? times.bytes / times.copy_rate : 0,
                   times.flop_rate > 0 ? times.flops / times.flop_rate : 0);
+}
+
+std::optional<Finding> time_shape_with(const ShapeSetup& setup, ShapeTimes& times) {
+  return setup.backend.kind() == BackendKind::kHost ? time_in_processes(setup, times) : time_on_device(setup, times);
 }
 
 }  // namespace
@@ -91,7 +96,8 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
 
 ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Candidate*>& kernels,
                                const std::vector<Artifact>& artifacts, std::uint64_t seed, Finding& finding) {
-  const std::vector<Problem> problems = make_sets(case_, dims, backend_.machine(), backend_.kind(), seed);
+  const std::vector<Problem> problems =
+      make_sets(case_, dims, backend_.machine(), backend_.kind(), kTimedPatterns, seed);
   ShapeTimes times = without_times(case_, dims, problems);
   const ShapeSetup setup{.backend = backend_,
                          .given = case_,
@@ -100,11 +106,56 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
                          .problems = problems,
                          .samples = options_.samples,
                          .limit = options_.timing_seconds,
-                         .seed = seed};
-  const bool is_host = backend_.kind() == BackendKind::kHost;
-  if (auto found = is_host ? time_in_processes(setup, times) : time_on_device(setup, times))
-    finding = std::move(*found);
+                         .seed = seed,
+                         .energy_seconds = options_.energy_seconds};
+  auto found = time_shape_with(setup, times);
+  if (!found && setup.energy_seconds > 0 && backend_.kind() == BackendKind::kCuda) found = measure_energy(setup, times);
+  if (found) finding = std::move(*found);
   return times;
+}
+
+void Referee::compare_values(const Candidate& candidate, const Candidate& start, std::uint64_t seed, Timing& timing,
+                             Finding& finding) {
+  const bool has_values = std::any_of(case_.buffers.begin(), case_.buffers.end(), [](const BufferSpec& buffer) {
+    return buffer.role != BufferRole::kOut && buffer.fill == Fill::kValues;
+  });
+  if (!has_values) return;
+  const std::vector<const Candidate*> kernels = {&start, &start, &candidate};
+  std::vector<Artifact> artifacts;
+  for (const Candidate* kernel : kernels) artifacts.push_back(std::get<Artifact>(backend_.compile(*kernel, case_)));
+  const std::vector<Variables> shapes = public_shapes(case_, backend_.kind());
+  for (std::size_t s = 0; s < shapes.size(); ++s)
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      finding = {};
+      const std::uint64_t drawn = mix(seed ^ mix(s)) + static_cast<std::uint64_t>(attempt);
+      timing.shapes[s].by_values = times_by_values(shapes[s], kernels, artifacts, drawn, finding);
+      const bool is_whole = finding.verdict == Verdict::kAccepted;
+      if (!is_whole && finding.verdict != Verdict::kImpossible) return;
+      if (is_whole && decide({{timing.shapes[s]}}).verdict != Verdict::kInputDependent) break;
+    }
+}
+
+std::vector<ValueTimes> Referee::times_by_values(const Variables& dims, const std::vector<const Candidate*>& kernels,
+                                                 const std::vector<Artifact>& artifacts, std::uint64_t seed,
+                                                 Finding& finding) {
+  std::vector<ValueTimes> all;
+  for (const ValuePattern values : kComparedValues) {
+    const Pattern pattern{values, IndexPattern::kUniform};
+    const std::vector<Problem> problems =
+        make_sets(case_, dims, backend_.machine(), backend_.kind(), {&pattern, 1}, seed);
+    ShapeTimes times{.shape = text_of(dims)};
+    const ShapeSetup setup{.backend = backend_,
+                           .given = case_,
+                           .kernels = kernels,
+                           .artifacts = artifacts,
+                           .problems = problems,
+                           .samples = options_.samples,
+                           .limit = options_.timing_seconds,
+                           .seed = seed};
+    if (auto found = time_shape_with(setup, times)) return finding = std::move(*found), all;
+    all.push_back({text_of(values), times.start, times.best_again});
+  }
+  return all;
 }
 
 }  // namespace salient::workbench

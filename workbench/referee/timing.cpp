@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kLeastGain = 0.02, kMostLoss = 0.05, kNoiseFactor = 3, kImpossible = 0.9;
 constexpr double kModesFactor = 10, kModesSpread = 0.5;
+constexpr double kMostDependence = 0.1;
 
 double quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
@@ -31,6 +32,11 @@ bool has_two_modes(const ShapeTimes& times) {
   return candidate > kModesSpread && candidate > kModesFactor * best;
 }
 
+/// Error of the median of a pattern's times, as a share.
+double error_of(const std::vector<double>& samples) {
+  return relative(spread_of(samples)) / std::sqrt(static_cast<double>(samples.size()));
+}
+
 std::string percent(double share) { return fixed(share * 100, 1) + " %"; }
 
 }  // namespace
@@ -48,11 +54,33 @@ double noise_of(const ShapeTimes& times) {
   return std::max(apart, of_median);
 }
 
+double value_dependence(const ShapeTimes& times) {
+  if (times.by_values.empty()) return 1;
+  const ValueTimes& last = times.by_values.back();
+  double most = 1;
+  for (const ValueTimes& one : times.by_values) {
+    const double own = median(last.candidate) / median(one.candidate);
+    most = std::max(most, std::min(own, own / (median(last.start) / median(one.start))));
+  }
+  return most;
+}
+
+namespace {
+
+/// Beyond three times what the medians may be wrong by.
+double dependence_above_noise(const ShapeTimes& times) {
+  double error = 0;
+  for (const ValueTimes& one : times.by_values) error = std::max({error, error_of(one.candidate), error_of(one.start)});
+  return value_dependence(times) - 1 - kNoiseFactor * error;
+}
+
+}  // namespace
+
 Decision decide(const Timing& timing) {
   Decision made;
   if (timing.shapes.empty()) return {Verdict::kAccepted, "correct; not timed"};
   double log_gain = 0, log_start = 0;
-  const ShapeTimes *slower = nullptr, *uneven = nullptr;
+  const ShapeTimes *slower = nullptr, *uneven = nullptr, *dependent = nullptr;
   for (const ShapeTimes& times : timing.shapes) {
     const double candidate = median(times.candidate), best = median(times.best);
     if (candidate < kImpossible * times.floor)
@@ -64,13 +92,18 @@ Decision decide(const Timing& timing) {
     made.noise += noise_of(times) / count;
     if (candidate > best * (1 + kMostLoss)) slower = &times;
     if (has_two_modes(times)) uneven = &times;
+    if (dependence_above_noise(times) > kMostDependence) dependent = &times;
   }
   made.gain = std::exp(log_gain);
   made.of_start = std::exp(log_start);
   const double needed = std::max(kLeastGain, kNoiseFactor * made.noise);
   const std::string facts = fixed(made.gain, 3) + "x of the best, " + fixed(made.of_start, 3) +
                             "x of the start kernel, noise " + percent(made.noise);
-  if (made.gain > 1 + needed && uneven != nullptr) {
+  if (dependent != nullptr) {
+    made.verdict = Verdict::kInputDependent;
+    made.reason = facts + ", but " + percent(value_dependence(*dependent) - 1) + " slower at " + dependent->shape +
+                  " for " + dependent->by_values.back().values + " values than for others";
+  } else if (made.gain > 1 + needed && uneven != nullptr) {
     made.verdict = Verdict::kNoise;
     made.reason =
         facts + ", but its samples at " + uneven->shape + " are more than ten times as far apart as the best's";
@@ -106,7 +139,11 @@ std::string timing_text(const Timing& timing) {
             fixed(median(times.start) / candidate.median, 2) + "x of the start kernel, " +
             fixed(median(times.best) / candidate.median, 2) + "x of the best, " +
             fixed(times.bytes / candidate.median * 1e-9, 1) + " GB/s, " +
-            fixed(times.flops / candidate.median * 1e-9, 1) + " GFLOP/s\n";
+            fixed(times.flops / candidate.median * 1e-9, 1) + " GFLOP/s";
+    if (times.joules > 0)
+      text += ", " + fixed(times.joules * 1e3, 2) + " mJ, " + fixed(times.start_joules / times.joules, 2) +
+              "x less than the start kernel";
+    text += "\n";
   }
   return text;
 }

@@ -8,6 +8,12 @@
 
 namespace salient::workbench {
 
+/// Of inputs with one pattern of values; all else is alike.
+struct ValueTimes {
+  std::string values{};
+  std::vector<double> start{}, candidate{};
+};
+
 /// Of one public shape. Samples are seconds of one run, all kernels interleaved in one process.
 struct ShapeTimes {
   std::string shape{};
@@ -16,6 +22,8 @@ struct ShapeTimes {
   double flop_rate = 0;         ///< operations per second, likewise
   double floor = 0;             ///< seconds below which 0.9 is impossible
   std::vector<double> start{}, best{}, best_again{}, candidate{};
+  std::vector<ValueTimes> by_values{};  ///< the last are values that are not timed otherwise; empty = not measured
+  double start_joules = 0, joules = 0;  ///< of one run, of the start kernel and of the candidate; 0 = not measured
 };
 
 struct Timing {
@@ -37,11 +45,16 @@ struct Decision {
   double noise = 0;     ///< mean over the shapes, as a share
 };
 
-/// IMPOSSIBLE below 0.9 of a floor; NOISE where the quartiles of the candidate are more than half its median and ten
+/// IMPOSSIBLE below 0.9 of a floor; INPUT_DEPENDENT where value_dependence() is above 1.1 and three times the error of
+/// the medians; NOISE where the quartiles of the candidate are more than half its median and ten
 /// times those of the best apart; ACCEPTED if the gain is above max(2 %, 3 noise) and no shape is more than 5 %
 /// slower than
 /// the best; SLOWER if a shape is, or if the loss is above the same limit; else NOISE.
 Decision decide(const Timing& timing);
+
+/// How much longer the candidate takes for the last values of `by_values` than for others, by its own times and beside
+/// the start kernel's, whichever is less; the largest over the other values. 1 where nothing was measured.
+double value_dependence(const ShapeTimes& times);
 
 /// Geometric mean over the shapes of floor / candidate: 1 is as fast as can be measured. 0 without shapes.
 double share_of_floor(const Timing& timing);

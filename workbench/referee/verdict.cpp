@@ -6,10 +6,10 @@
 namespace salient::workbench {
 namespace {
 
-constexpr const char* kWords[] = {"STATIC_REJECT", "COMPILE_ERROR", "LAUNCH_ERROR",   "RUNTIME_ERROR",    "TIMEOUT",
-                                  "UNWRITTEN",     "OUT_OF_BOUNDS", "INPUT_MODIFIED", "NONDETERMINISTIC", "INCORRECT",
-                                  "PRECISION",     "SLOWER",        "NOISE",          "IMPOSSIBLE",       "ACCEPTED",
-                                  "PROMOTED"};
+constexpr const char* kWords[] = {
+    "STATIC_REJECT", "COMPILE_ERROR",  "LAUNCH_ERROR",     "RUNTIME_ERROR", "TIMEOUT",   "UNWRITTEN",
+    "OUT_OF_BOUNDS", "INPUT_MODIFIED", "NONDETERMINISTIC", "INCORRECT",     "PRECISION", "INPUT_DEPENDENT",
+    "SLOWER",        "NOISE",          "IMPOSSIBLE",       "ACCEPTED",      "PROMOTED"};
 
 }  // namespace
 

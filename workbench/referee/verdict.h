@@ -19,7 +19,8 @@ enum class Verdict : std::uint8_t {
   kInputModified,
   kNondeterministic,  ///< two runs on the same input differ
   kIncorrect,
-  kPrecision,  ///< beyond the error bound, but within that of bf16 terms
+  kPrecision,       ///< beyond the error bound, but within that of bf16 terms
+  kInputDependent,  ///< right, but faster on values that are timed than on others
   kSlower,
   kNoise,       ///< no gain above the noise
   kImpossible,  ///< faster than 0.9 of the measured floor: a person must look
