@@ -41,6 +41,8 @@ struct NodeType {
   bool operator==(const NodeType&) const = default;
 };
 
+inline constexpr char kReversePrefix[] = "rev_";  ///< before the name of a relation: its reverse
+
 /// Edges of one meaning, from nodes of one type to nodes of one type. Its entries are in the rows of its destinations.
 struct Relation {
   int src = 0, dst = 0;  ///< node types

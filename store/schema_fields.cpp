@@ -12,9 +12,6 @@
 namespace salient {
 namespace {
 
-constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
-constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
-
 bool has(const JsonObject& object, const char* key) {
   const std::vector<std::string> keys = object.keys();
   return std::ranges::find(keys, key) != keys.end();

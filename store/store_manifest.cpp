@@ -19,8 +19,6 @@ namespace salient {
 namespace {
 
 constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;  // 0xFFFFFFFF is never an id
-constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
-constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
 
 constexpr char kLinkTask[] = "link";  // of a store with links, whose nodes have classes or no labels
 

@@ -15,12 +15,12 @@
 #include "core/half.h"
 #include "core/host/huge_vector.h"
 #include "core/philox.h"
+#include "store/synthetic_nodes.h"
 
 namespace salient {
 namespace {
 
 constexpr std::uint32_t kKey = 0x45444745;
-constexpr float kNoiseScale = 1 / 147.8F;  // the sum of four uniform bytes has this deviation
 
 struct Storage {
   std::shared_ptr<const void> rest{};

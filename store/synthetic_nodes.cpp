@@ -11,7 +11,6 @@
 namespace salient {
 
 namespace {
-constexpr float kNoiseScale = 1 / 147.8F;  // the sum of four uniform bytes has this deviation
 constexpr std::uint32_t kDataKey = 0x44415441;
 }  // namespace
 

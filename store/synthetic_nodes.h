@@ -12,6 +12,8 @@
 
 namespace salient {
 
+inline constexpr float kNoiseScale = 1 / 147.8F;  ///< the sum of four uniform bytes has this deviation
+
 /// Of generated features in fp8: 448 times it are 7, and none is beyond (510 + feature_signal) / 147.8.
 inline constexpr float kSyntheticFp8Scale = 0x1p-6F;
 

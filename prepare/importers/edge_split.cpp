@@ -19,7 +19,6 @@ namespace salient {
 namespace {
 
 constexpr std::uint32_t kEdgeSplitTag = 0x45535054;  // "ESPT"
-constexpr std::uint8_t kNoPart = 3;
 
 std::uint64_t pair_of(NodeId a, NodeId b) {
   const auto [low, high] = std::minmax({a, b});

@@ -14,8 +14,6 @@ namespace salient {
 namespace {
 
 constexpr std::uint32_t kRelationSplitTag = 0x52535054;  // "RSPT"
-constexpr std::uint8_t kNoPart = 3;
-constexpr char kReversePrefix[] = "rev_";
 
 /// Whether a file has the reverse of a relation: its edges would tell the links.
 bool has_given_reverse(const GraphSchema& schema, const Relation& relation) {

@@ -12,6 +12,7 @@ namespace salient {
 
 inline constexpr std::uint32_t kOrderTag = 0x4F524452;  ///< "ORDR": node order
 inline constexpr std::uint32_t kSplitTag = 0x53504C54;  ///< "SPLT": train, valid, test
+inline constexpr std::uint8_t kNoPart = 3;              ///< of a link that has no part yet, behind kTestLinks
 
 /// The items 0 .. count - 1 in the order of (key(i), i), where key(i) = x0 * 2^32 + x1 of
 /// Philox4x32-10(counter (i, 0, 0, tag), key (low, high half of seed)).

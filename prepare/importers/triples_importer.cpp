@@ -18,7 +18,7 @@ namespace salient {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr char kEntity[] = "entity", kReversePrefix[] = "rev_";
+constexpr char kEntity[] = "entity";
 
 /// The numbers of entities, or of relations: those of their table, or of first appearance.
 class Numbers {

@@ -8,8 +8,6 @@
 namespace salient {
 namespace {
 
-constexpr char kReversePrefix[] = "rev_";
-
 std::string text_of(const EdgeSource& source) { return source.src + ":" + source.name + ":" + source.dst; }
 
 /// Sets the rule and returns nullopt where there is no such type.

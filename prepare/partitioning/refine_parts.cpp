@@ -13,8 +13,8 @@ namespace salient {
 namespace {
 
 constexpr double kSlack = 1.03;  // of a part beyond its share
-constexpr int kPasses = 8;
-constexpr std::size_t kBlock = 1 << 16;
+constexpr int kMovePasses = 8;
+constexpr std::size_t kMoveBlock = 1 << 16;
 constexpr std::size_t kTrials = 8;
 constexpr std::size_t kTrialEntries = 1 << 22;  // beyond that many one trial is enough
 
@@ -168,8 +168,8 @@ void refine_parts(const LevelGraph& graph, int num_parts, Owners& owner) {
   Balance balance(graph, num_parts);
   for (std::size_t v = 0; v < num_nodes; ++v) balance.put(owner[v], graph.weight[v]);
   Strengths strengths(static_cast<std::size_t>(num_parts));
-  Progress progress("moving nodes between parts", num_nodes * kPasses, "nodes");
-  for (int pass = 0; pass < kPasses; ++pass) {
+  Progress progress("moving nodes between parts", num_nodes * kMovePasses, "nodes");
+  for (int pass = 0; pass < kMovePasses; ++pass) {
     std::size_t num_moved = 0;
     for (std::size_t v = 0; v < num_nodes; ++v) {
       graph.for_each(v, [&](NodeId u, std::uint32_t strength) {
@@ -183,8 +183,8 @@ void refine_parts(const LevelGraph& graph, int num_parts, Owners& owner) {
         owner[v] = static_cast<std::uint16_t>(to);
         ++num_moved;
       }
-      if (v % kBlock == kBlock - 1) {
-        progress.add(kBlock);
+      if (v % kMoveBlock == kMoveBlock - 1) {
+        progress.add(kMoveBlock);
         stop_if_interrupted();
       }
     }
