@@ -99,12 +99,13 @@ bool needs_gpu(Path path) { return path == Path::kSharedMemory || has_device_fea
 
 /// Seconds per epoch that the paper reports for one V100: PyG, SALIENT (Kaler et al., MLSys 2022).
 double paper_seconds(const std::string& graph, double scale, Path path) {
-  struct Row {
+  struct PaperRow {
     const char* graph;
     double pyg, salient;
   };
-  constexpr std::array kRows{Row{"arxiv", 1.683, 0.477}, Row{"products", 8.93, 2.81}, Row{"papers100M", 54.95, 16.51}};
-  for (const Row& row : kRows)
+  constexpr std::array kRows{PaperRow{"arxiv", 1.683, 0.477}, PaperRow{"products", 8.93, 2.81},
+                             PaperRow{"papers100M", 54.95, 16.51}};
+  for (const PaperRow& row : kRows)
     if (graph == row.graph && scale == 1)
       return path == Path::kPlain ? row.pyg : path == Path::kPipelined ? row.salient : BenchReport::kNone;
   return BenchReport::kNone;

@@ -43,7 +43,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("json", self.json, "also write the result to this file");
 }
 
-using BenchCommand = TrainingBench<TiersOptions>;
+using TiersCommand = TrainingBench<TiersOptions>;
 
 /// Where the graph is, and how steps are made of it.
 struct Way {
@@ -57,7 +57,7 @@ struct Way {
   }
 };
 
-std::vector<Way> ways_of(const BenchCommand& command, const Dataset& dataset) {
+std::vector<Way> ways_of(const TiersCommand& command, const Dataset& dataset) {
   std::vector<Way> ways{Way{}};
   TrainOptions resident = command.train.options;
   resident.step = StepKind::kResident;
@@ -126,9 +126,9 @@ void add_rows(BenchReport& report, const std::vector<Way>& ways) {
 
 int bench_tiers(Arguments arguments) {
   const char* const title = "epochs with a part of the graph in GPU memory";
-  BenchCommand defaults;
+  TiersCommand defaults;
   if (print_training_help(arguments, ("salient-bench tiers: " + std::string(title)).c_str(), defaults)) return 0;
-  const BenchCommand command =
+  const TiersCommand command =
       read_training_bench<TiersOptions>(arguments, {std::string("--dataset=") + kAnyGraph, "--epochs=4"});
   TrainOptions options = command.train.options;
   require_option(command.own.rounds >= 1, "--rounds: at least 1");
