@@ -21,9 +21,9 @@ install_languages() {
   "${pip[@]}" "${language_wheels[@]}" >"$cache/pip.log" 2>&1 || die_of_pip "$cache/pip.log" "${language_wheels[*]}"
   "${pip[@]}" --no-deps "${tilelang_wheels[@]}" >"$cache/pip.log" 2>&1 ||
     die_of_pip "$cache/pip.log" "${tilelang_wheels[*]}"
-  local packages
-  packages=$("$folder/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-  torch_folder >"$packages/libtorch.pth"
-  ln -s "$packages/nvidia/cu13/bin/nvdisasm" "$folder/bin/nvdisasm"
+  local modules
+  modules=$("$folder/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  torch_folder >"$modules/libtorch.pth"
+  ln -s "$modules/nvidia/cu13/bin/nvdisasm" "$folder/bin/nvdisasm"
   echo "$wanted" >"$folder/.complete"
 }
