@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The files of deploy/ are sound: their structure, names that must agree, and their commands, which are started.
 
-    deployment_test.py SOURCE_DIRECTORY BIN_DIRECTORY        needs PyYAML, else skipped
+    deployment_test.py SOURCE_DIRECTORY BIN_DIRECTORY        needs PyYAML, which the Python of tests has
+
+manifests_test.py has what the schemas of Kubernetes say.
 """
 import configparser
 import os
@@ -14,6 +16,9 @@ import sys
 import tempfile
 import unittest
 import urllib.request
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from python_of_tests import restart_where
 
 SOURCE, BIN = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 DEPLOY = SOURCE / "deploy"
@@ -93,7 +98,6 @@ class Deployment(unittest.TestCase):
         self.check_trains(launcher)
 
     def test_the_train_job_starts_and_resumes(self):
-        """Both documents were valid by the schemas of Kubeflow Trainer of 2026-08 (CRDs of its repository)."""
         runtime, job = documents("trainjob.yaml")
         for document, kind in ((runtime, "TrainingRuntime"), (job, "TrainJob")):
             self.assertEqual((document["apiVersion"], document["kind"]), ("trainer.kubeflow.org/v1alpha1", kind))
@@ -175,9 +179,6 @@ class Deployment(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    try:
-        import yaml
-    except ImportError:
-        print("skipped: no PyYAML")
-        sys.exit(77)
+    restart_where("yaml")
+    import yaml
     unittest.main(argv=sys.argv[:1], verbosity=2)
