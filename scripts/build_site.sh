@@ -8,14 +8,15 @@
 #   --out     the site's folder, which any web server can serve; build/site
 #
 # With Doxygen on PATH (or SALIENT_DOXYGEN) there is a reference of the public C++ headers, too; without it a list.
-# MkDocs goes into a virtual environment in the user's cache, once. SALIENT_MKDOCS names another mkdocs, which has
-# mkdocs-material and mkdocstrings[python].
+# MkDocs goes into a virtual environment in the user's cache, once, as by scripts/setup.sh --site. SALIENT_MKDOCS names
+# another mkdocs, which has mkdocs-material and mkdocstrings[python].
 set -euo pipefail
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/lib/common.sh
-source scripts/lib/common.sh
+program=build_site
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$root/scripts/lib/wheels.sh"
+. "$root/scripts/lib/site.sh"
+cd "$root"
 
-readonly wheels=(mkdocs==1.6.1 mkdocs-material==9.8.2 'mkdocstrings[python]==1.0.8')
 bin=build/release/bin source_url='' out=build/site
 while [ $# -gt 0 ]; do
   case $1 in
@@ -28,27 +29,16 @@ while [ $# -gt 0 ]; do
   shift 2
 done
 
-# mkdocs_program: the one to start; installs it where there is none.
-mkdocs_program() {
-  local folder
-  if [ -n "${SALIENT_MKDOCS:-}" ]; then echo "$SALIENT_MKDOCS" && return; fi
-  folder=$cache/site-$(printf '%s\n' "${wheels[@]}" | sha256sum | head -c 8)
-  if [ ! -e "$folder/done" ]; then
-    rm -rf "$folder"
-    mkdir -p "$cache"
-    python3 -m venv "$folder"
-    "$folder/bin/python3" -m pip --disable-pip-version-check install -q "${wheels[@]}" >&2
-    touch "$folder/done"
-  fi
-  echo "$folder/bin/mkdocs"
-}
-
 programs=()
 for name in prepare train infer serve report doctor bench kernels; do
   if [ -x "$bin/salient-$name" ]; then programs+=("$bin/salient-$name"); fi
 done
 [ ${#programs[@]} -gt 0 ] || die 66 "$bin has no programs, whose help is the reference of options; build them, or --bin"
-mkdocs=$(mkdocs_program)
+mkdocs=${SALIENT_MKDOCS:-}
+if [ -z "$mkdocs" ]; then
+  install_site >&2
+  mkdocs=$(site_folder)/bin/mkdocs
+fi
 pages=build/site-pages
 rm -rf "$pages"
 doxygen=${SALIENT_DOXYGEN:-$(command -v doxygen || true)}

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # scripts/test.sh - set-up, build, and every test that this machine can run; at the end, how many passed or not.
 #
-#   scripts/test.sh [--quick] [--cpu] [--no-packages] [--browser] [--python] [--asan] [--tsan] [--fuzz SECONDS]
+#   scripts/test.sh [--quick] [--cpu] [--no-packages] [--browser] [--python] [--site] [--asan] [--tsan]
+#                   [--fuzz SECONDS]
 #     --quick            minutes instead of half an hour: the tests of single parts, against their references and
 #                        recorded results of PyG, and the checks of the sources; not the programs as users run them
 #     --browser          install chromium, too, so that report.html is tested in it; always where CI=true
 #     --python           make the Python package's test environment, too, so that its tests run; likewise
+#     --site             install MkDocs and Doxygen, too, so that the site is built and looked at in chromium; likewise
 #     --asan, --tsan     the tests that need no LibTorch once more, under AddressSanitizer and UBSan, or ThreadSanitizer
 #     --fuzz SECONDS     every libFuzzer target for that long; needs clang
 #   SALIENT_TESTS=REGEX in the environment: the tests alone whose names match. For these and for --quick only what the
@@ -19,7 +21,7 @@ take_option() {
   case $1 in
     --quick) selection+=(--label-regex '^(unit|property|golden)$') ;;
     --cpu) kind=cpu setup_options+=("$1") ;;
-    --no-packages | --browser | --python) setup_options+=("$1") ;;
+    --no-packages | --browser | --python | --site) setup_options+=("$1") ;;
     --asan | --tsan) presets+=("${1#--}") ;;
     --fuzz)
       fuzz_seconds=${2:-} words=2
@@ -31,7 +33,7 @@ take_option() {
 read_options "$@"
 
 if [ "$fuzz_seconds" -gt 0 ]; then check_fuzz_compiler; fi
-if [ "${CI:-}" = true ]; then setup_options+=(--browser --python); fi
+if [ "${CI:-}" = true ]; then setup_options+=(--browser --python --site); fi
 "$root/scripts/setup.sh" "${setup_options[@]}"
 choose_variant "$kind"
 use_cmake

@@ -270,7 +270,7 @@ class Documentation(unittest.TestCase):
 
     def test_every_package_and_wheel_has_a_row(self):
         known = (SOURCE / "third_party/README.md").read_text().lower()
-        files = [SOURCE / "scripts/lib" / name for name in ("packages.sh", "wheels.sh", "python.sh")]
+        files = [SOURCE / "scripts/lib" / name for name in ("packages.sh", "wheels.sh", "python.sh", "site.sh")]
         lists = "".join(file.read_text() for file in files)
         names = re.findall(r"^([a-z][a-z0-9-]+) +[0-9]\S* +[0-9]+ [0-9a-f]{64}$", lists, re.M)
         for text in re.findall(r"^(?:readonly )?(?:\w+_)?packages=\((.*?)\)", lists, re.M | re.S):

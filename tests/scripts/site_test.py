@@ -3,7 +3,7 @@
 its pages without an error, no wider than a phone's screen.
 
     site_test.py SOURCE_DIRECTORY BIN_DIRECTORY [SCREENSHOT_DIRECTORY]      a minute on 2 cores
-    the second part needs MkDocs, which scripts/build_site.sh installs, and its end chromium; what lacks is left out
+    the second part needs MkDocs (scripts/setup.sh --site), and its end chromium (--browser); what lacks is left out
 """
 import contextlib
 import functools
@@ -49,9 +49,9 @@ def served(folder):
 
 
 def find_mkdocs():
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "salient"
-    ready = sorted(folder / "bin" / "mkdocs" for folder in cache.glob("site-*") if (folder / "done").exists())
-    return os.environ.get("SALIENT_MKDOCS") or (str(ready[-1]) if ready else shutil.which("mkdocs"))
+    folder = subprocess.run([SOURCE / "scripts/lib/site.sh"], text=True, capture_output=True, check=True).stdout
+    ready = pathlib.Path(folder, "bin/mkdocs") if pathlib.Path(folder, "done").exists() else None
+    return os.environ.get("SALIENT_MKDOCS") or ready or shutil.which("mkdocs")
 
 
 class Site(unittest.TestCase):
@@ -74,11 +74,11 @@ class Site(unittest.TestCase):
     def test_it_is_built_without_a_warning(self):
         mkdocs = find_mkdocs()
         if mkdocs is None:
-            self.skipTest("no MkDocs; scripts/build_site.sh installs it")
+            self.skipTest("no MkDocs; scripts/setup.sh --site installs it")
         with tempfile.TemporaryDirectory() as out:
             done = subprocess.run([SOURCE / "scripts/build_site.sh", "--bin", BIN, "--out", out, "--source",
                                    "https://example.org/salient/blob/main"], text=True, capture_output=True,
-                                  env={**os.environ, "SALIENT_MKDOCS": mkdocs})
+                                  env={**os.environ, "SALIENT_MKDOCS": str(mkdocs)})
             self.assertEqual(done.returncode, 0, done.stderr)
             site = pathlib.Path(out)
             self.assertIn("NeighborLoader", (site / "reference/python.html").read_text())

@@ -43,13 +43,13 @@ class TestScript(unittest.TestCase):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="salient-test-script-")).resolve()
         self.addCleanup(shutil.rmtree, self.root)
         shutil.copytree(SOURCE / "scripts", self.root / "scripts")
-        (self.root / "scripts/setup.sh").write_text("#!/bin/sh\n")  # this machine is set up
+        (self.root / "scripts/setup.sh").write_text('#!/bin/sh\necho "set up: $*"\n')  # this machine is ready
         (self.root / "CMakeLists.txt").write_text(PROJECT)
         (self.root / "CMakePresets.json").write_text(PRESETS)
 
-    def run_tests(self, *options, tests="", expect=0):
+    def run_tests(self, *options, tests="", expect=0, ci=""):
         """@return names of the tests that ran, and of the programs that were built"""
-        environment = {**os.environ, "SALIENT_TESTS": tests, "CI": ""}
+        environment = {**os.environ, "SALIENT_TESTS": tests, "CI": ci}
         done = subprocess.run([self.root / "scripts/test.sh", "--cpu", *options], text=True, capture_output=True,
                               env=environment)
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
@@ -69,6 +69,12 @@ class TestScript(unittest.TestCase):
         ran, built = self.run_tests()
         self.assertEqual(len(ran), 6)
         self.assertEqual(built, {"one_unit", "rule_property", "tool", "other", "program"})
+
+    def test_continuous_integration_installs_what_tests_would_be_skipped_without(self):
+        self.run_tests(tests="one_unit", ci="true")
+        self.assertIn("set up: --cpu --browser --python --site\n", self.printed)
+        self.run_tests(tests="one_unit")
+        self.assertIn("set up: --cpu\n", self.printed)
 
     def test_names_choose_too_and_narrow_what_quick_takes(self):
         self.assertEqual(self.run_tests("--quick", tests="unit|user"), ({"one_unit"}, {"one_unit"}))
