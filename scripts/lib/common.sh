@@ -157,7 +157,7 @@ use_build() {
   folder=$(cd "$folder" && pwd -P)
 }
 
-# check_tag: a commit with a release's tag has its version, which is in CMakeLists.txt alone.
+# check_tag: a commit with a release's tag has the version of CMakeLists.txt.
 check_tag() {
   local version tag
   version=$(sed -n 's/^project(salient VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
