@@ -8,10 +8,11 @@ readonly python_packages=(python3-dev python3-venv)
 readonly python_wheels=(numpy==2.2.6 pytest==9.2.0 torch_geometric==2.8.1 nanobind==3.1.0 scikit-build-core==1.1.2
   safetensors==0.8.0 filelock==4.1.0 typing-extensions==4.16.0 sympy==1.14.0 networkx==3.4.2 jinja2==3.1.6
   fsspec==2026.9.0 'setuptools<82' tensorboard==2.21.0 pyarrow==25.0.1)
-# What docs/PYG.md trains with, 21 MB; installed without what they ask for, which may be torch, and is here otherwise.
+# What docs/PYG.md trains with, 22 MB; installed without what they ask for, which may be torch, and is here otherwise.
 readonly framework_wheels=(pytorch-lightning==2.6.6 torchmetrics==1.9.0 lightning-utilities==0.15.3 PyYAML==6.0.4
   pytorch-ignite==0.5.5 optuna==5.0.0 alembic==1.20.1 Mako==1.4.3 SQLAlchemy==2.0.58 greenlet==3.5.6 colorlog==6.12.0
-  tomli==2.5.0 pandas==2.3.3 python-dateutil==3.0.0 six==1.17.0 pytz==2026.6 tzdata==2026.6)
+  tomli==2.5.0 pandas==2.3.3 python-dateutil==3.0.0 six==1.17.0 pytz==2026.6 tzdata==2026.6 accelerate==1.15.0
+  huggingface_hub==2.4.0)
 
 # python_with_headers: the first Python 3.10 or later with headers and venv, one that the wheel's torch suits if there
 # is one.
