@@ -150,6 +150,19 @@ class Package(unittest.TestCase):
                 self.assertIn("SYNOPSIS", read.stdout)
         self.assertIn("--edges", (self.usr / "share/man/man1/salient-prepare.1").read_text().replace("\\-", "-"))
 
+    def test_cmake_installs_pages_and_completion_too(self):
+        prefix = self.work / "installed"
+        run("cmake", "--install", BUILD, "--component", "programs", "--prefix", prefix)
+        pages, share = sorted(path.name for path in (prefix / "share/man/man1").iterdir()), prefix / "share"
+        self.assertEqual(pages, [f"{name}.1" for name in self.programs])
+        for pattern in ("bash-completion/completions/{}", "zsh/site-functions/_{}",
+                        "fish/vendor_completions.d/{}.fish"):
+            for name in self.programs:
+                with self.subTest(pattern=pattern, name=name):
+                    self.assertEqual(len(list(share.glob(pattern.format(name)))), 1)
+        done = run(prefix / "bin/salient-prepare", "--version", env={"PATH": "/usr/bin:/bin"})
+        self.assertTrue(done.stdout.startswith("salient-prepare "), done.stdout)
+
     def completed(self, *words):
         """What bash offers for the last word."""
         name = words[0]
