@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-# tests/scripts/quickstart_test.py - the README's first commands as they stand, in a new clone: set-up, build, training.
+# tests/scripts/quickstart_test.py - the README's first commands as they stand, in a new clone: set-up, build, training;
+# then a wheel is made of the clone, and installed.
 """    quickstart_test.py SOURCE_FOLDER BUILD_FOLDER
 
-Two minutes with the compiler's cache of a build like BUILD_FOLDER's. scripts/test.sh runs the tests SELECTED alone.
+Two minutes with the compiler's cache of a build like BUILD_FOLDER's, and three for the wheel, whose extension may not
+be in the cache; it needs the Python of tests. scripts/test.sh runs the tests SELECTED alone.
 """
 import os
 import pathlib
@@ -11,6 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from python_of_tests import python_of_tests
 
 SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 SELECTED = "^(core_unit|layers|sizes)$"
@@ -87,6 +92,36 @@ def test_the_first_commands_end_with_a_trained_model_and_tests_that_passed(work)
     print(re.sub(r"(?m)^(?!quickstart:|test:|setup:|valid|test ).*\n", "", done.stdout))
 
 
+def run(*words, where, **variables):
+    done = subprocess.run([str(word) for word in words], cwd=where, text=True, capture_output=True,
+                          env={**os.environ, **variables})
+    assert done.returncode == 0, (words, done.stdout[-2000:] + done.stderr[-2000:])
+    return done.stdout
+
+
+def test_a_wheel_of_the_clone_has_package_and_programs(work, python):
+    """tests/python/install_test.py has what is in a wheel; here its sources are those that a clone has."""
+    clone = work / "salient"
+    run("scripts/build_wheel.sh", "--cpu", "--build", "build/release", "--python", python, "--out", work / "dist",
+        where=clone)
+    assert run("git", "status", "--porcelain", where=clone) == ""
+    [wheel] = (work / "dist").iterdir()
+    run(python, "-m", "venv", "--without-pip", "venv", where=work)
+    inside, [packages] = work / "venv/bin/python3", (work / "venv").glob("lib/python3.*/site-packages")
+    outer = run(python, "-c", "import site; print(site.getsitepackages())", where=work).strip()
+    (packages / "outer.pth").write_text(f"import site; site.addsitedir({outer}[0])\n")  # has torch
+    run(python, "-m", "pip", "--python", inside, "install", "--no-deps", "--no-index", wheel, where=work)
+    shutil.rmtree(clone)
+    version = re.search(r"project\(salient VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+    nowhere = {"SALIENT_BIN": "", "PATH": "/usr/bin:/bin", "PYTHONPATH": ""}
+    told = run(work / "venv/bin/salient-train", "--version", where=work, **nowhere)
+    assert told.startswith(f"salient-train {version}\n"), told
+    told = run(inside, "-c", "import salient_gnn; print(salient_gnn.__file__, salient_gnn.__version__)", where=work,
+               **nowhere)
+    assert told.startswith(f"{work}/venv/") and told.endswith(f" {version}\n"), told
+    print(f"quickstart: a wheel of the clone, {wheel.name}")
+
+
 if not is_cached():
     skip(f"{BUILD} is not the build that the commands make")
 for tool in ("git", "ccache"):
@@ -97,3 +132,5 @@ if lacking:
     skip("scripts/setup.sh would install " + " ".join(lacking))
 with tempfile.TemporaryDirectory(prefix="salient-quickstart-") as work:
     test_the_first_commands_end_with_a_trained_model_and_tests_that_passed(pathlib.Path(work))
+    if python_of_tests():
+        test_a_wheel_of_the_clone_has_package_and_programs(pathlib.Path(work), python_of_tests())
