@@ -11,7 +11,7 @@
 namespace salient::serve {
 
 struct ModelFacts {
-  std::string program{};     ///< "salient-serve 0.1.0"
+  std::string program{};     ///< "salient-serve 0.2.0"
   std::string run{};         ///< its directory
   std::string checkpoint{};  ///< "epoch-0012"
   std::string model{};       ///< "sage"

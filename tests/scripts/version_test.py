@@ -33,6 +33,12 @@ class Version(unittest.TestCase):
         cited = re.search(r"^date-released: (\S+)$", (SOURCE / "CITATION.cff").read_text(), re.M)[1]
         self.assertEqual(cited, releases[0][1])
 
+    def test_an_entry_of_the_newest_release_is_one_line(self):
+        newest = re.split(RELEASE, (SOURCE / "CHANGELOG.md").read_text(), flags=re.M)[3]
+        entries = re.findall(r"^- .*", newest, re.M)
+        self.assertGreater(len(entries), 20)
+        self.assertEqual(re.findall(r"^  \S.*", newest, re.M), [])  # what an entry goes on with
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
