@@ -73,6 +73,7 @@ TEST(Answers, ACandidateSaysOfItselfWhatItsFirstCommentSays) {
   EXPECT_EQ(opening_comment("#include <x>\n// not this\n"), "");
   EXPECT_EQ(opening_comment("# wider blocks\n# language triton\n# and fewer warps\n# launch k grid=1\n"),
             "wider blocks and fewer warps");
+  EXPECT_EQ(opening_comment("# tiles\n# language cutile\n# array a m k\n# not this\n"), "tiles");
   EXPECT_EQ(opening_comment("//\n// not this\n"), "");
   EXPECT_EQ(opening_comment(""), "");
   EXPECT_EQ(opening_comment("// " + std::string(5000, 'x')).size(), 300U);

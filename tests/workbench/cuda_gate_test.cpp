@@ -25,12 +25,18 @@ bool runs(const std::vector<std::string>& command) {
 
 bool has_nvcc() { return runs({kNvcc, "--version"}); }
 
+/// Where scripts/setup.sh puts what it fetches, as the program looks for it.
+std::filesystem::path cache_folder() {
+  const char *const cache = std::getenv("XDG_CACHE_HOME"), *const home = std::getenv("HOME");
+  if (cache != nullptr) return std::filesystem::path(cache) / "salient";
+  return std::filesystem::path(home == nullptr ? "" : home) / ".cache/salient";
+}
+
 /// The folder of a Python with the languages' compilers, and of a disassembler: SALIENT_KERNEL_LANGUAGES names it, else
 /// it is where scripts/setup.sh --languages puts them.
 std::filesystem::path languages_folder() {
-  const char *const named = std::getenv("SALIENT_KERNEL_LANGUAGES"), *const home = std::getenv("HOME");
-  if (named != nullptr) return named;
-  return std::filesystem::path(home == nullptr ? "" : home) / ".cache/salient/kernel-languages";
+  const char* const named = std::getenv("SALIENT_KERNEL_LANGUAGES");
+  return named != nullptr ? std::filesystem::path(named) : cache_folder() / "kernel-languages";
 }
 
 /// Whether candidates in the language can be compiled here.
@@ -59,6 +65,7 @@ std::variant<Artifact, Finding> compile(const std::filesystem::path& file, const
                               .python = languages_folder() / "bin/python3",
                               .lowering = std::filesystem::path(SALIENT_WORKBENCH_DIR) / "python",
                               .lowered = lowered,
+                              .keeps_lowered = !lowered.empty(),
                               .disassembler = languages_folder() / "bin/nvdisasm",
                               .includes = includes,
                               .architecture = "sm_90a"};
@@ -115,7 +122,11 @@ TEST(CudaGate, WhatPythonMadeIsKeptForMachinesWithoutIt) {
   const std::filesystem::path file = cases_folder() / "kernels/softsign.cute.py", kept = scratch / "kept";
   ASSERT_TRUE(std::holds_alternative<Artifact>(compile(file, given, scratch / "first", {}, kept)));
   const Candidate candidate = parse_candidate(read_text_file(file));
-  const CudaCompiler without{.nvcc = kNvcc, .python = "/absent/python3", .lowered = kept, .architecture = "sm_90a"};
+  const CudaCompiler without{.nvcc = kNvcc,
+                             .python = "/absent/python3",
+                             .lowering = std::filesystem::path(SALIENT_WORKBENCH_DIR) / "python",
+                             .lowered = kept,
+                             .architecture = "sm_90a"};
   std::filesystem::create_directories(scratch / "second");
   EXPECT_TRUE(
       std::holds_alternative<Artifact>(make_cuda_backend(without, scratch / "second")->compile(candidate, given)));
@@ -143,6 +154,33 @@ TEST(CudaGate, ACompilerThatGivesNoPtxIsJudgedByItsCubin) {
   EXPECT_TRUE(reject_cubin(cubin.substr(0, 1000), candidate, 7));
 }
 
+TEST(CudaGate, ACubinSaysTheThreadsThatItsCompilerChose) {
+  if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
+  const salient::test::Scratch scratch;
+  const auto cubin_of = [&](const std::string& directive) {
+    salient::test::write_bytes(scratch / "k.ptx",
+                               ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry "
+                               "k(.param .u64 a)\n" +
+                                   directive + "\n{\n  ret;\n}\n");
+    EXPECT_TRUE(runs({kNvcc, "-cubin", "-arch=sm_90", scratch / "k.ptx", "-o", scratch / "k.cubin"}));
+    return read_text_file(scratch / "k.cubin");
+  };
+  Candidate candidate = parse_candidate("# language cutile\n# launch k grid=1\n");
+  const std::string whole = cubin_of(".reqntid 96, 2, 1");
+  EXPECT_FALSE(reject_cubin(whole, candidate, 1));
+  EXPECT_EQ(threads_of_cubin(whole).at("k"), 192);
+  const std::string without = cubin_of("");
+  EXPECT_NE(reject_cubin(without, candidate, 1).value_or("").find("how many threads"), std::string::npos);
+  candidate.language = Language::kPtx;
+  EXPECT_FALSE(reject_cubin(without, candidate, 1)) << "whose launch line says them";
+  candidate.language = Language::kCutile;
+  const std::string record{4, 0x10, 12, 0, 96, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0};
+  std::string clipped = whole;
+  ASSERT_NE(clipped.find(record), std::string::npos);
+  clipped[clipped.find(record) + 2] = 8;  // its third number belongs to nothing
+  EXPECT_NE(reject_cubin(clipped, candidate, 1).value_or("").find("no cubin"), std::string::npos);
+}
+
 TEST(CudaGate, TheSharedMemoryThatTritonChoseLiesBesideTheCubin) {
   if (!has_nvcc() || !has(Language::kTriton)) GTEST_SKIP() << "no nvcc, or no Triton";
   const salient::test::Scratch scratch;
@@ -162,8 +200,7 @@ TEST(CudaGate, TheSharedMemoryThatTritonChoseLiesBesideTheCubin) {
 }
 
 TEST(CudaGate, TheExampleOfThePromptsInCutePasses) {
-  const char* const home = std::getenv("HOME");
-  const std::filesystem::path cute = std::filesystem::path(home == nullptr ? "" : home) / ".cache/salient/cute";
+  const std::filesystem::path cute = cache_folder() / "cute";
   if (!has_nvcc() || !std::filesystem::exists(cute)) GTEST_SKIP() << "no nvcc, or no headers of CuTe";
   const salient::test::Scratch scratch;
   const std::filesystem::path example = std::filesystem::path(SALIENT_WORKBENCH_DIR) / "prompts/example_cute.txt";

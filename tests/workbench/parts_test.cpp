@@ -87,6 +87,14 @@ TEST(Candidate, ArraysAreAPointerWithExtentsAndStrides) {
                    "array NAME");
   EXPECT_COMPLAINT(parse_candidate("# language cutile\n# array a n\n# array a m\n# launch k grid=1"),
                    ErrorKind::kBadData, "a second time");
+  EXPECT_COMPLAINT(parse_candidate("# array a m k\n# language cutile\n# launch k grid=1"), ErrorKind::kBadData,
+                   "the language comes before the arrays");
+  EXPECT_TRUE(parse_candidate("// array of sums\n// launch k grid=1").arrays.empty()) << "a comment";
+  for (const char* extents : {"4611686018427387904 4", "-3 4", "3 4611686018427387904 -1", "1 0-m"}) {
+    const Candidate bad =
+        parse_candidate(std::string("# language cutile\n# array a ") + extents + "\n# launch matmul grid=m\n");
+    EXPECT_COMPLAINT((void)make_order({given, dims}, bad, layout, 0, 1), ErrorKind::kBadData, "array a: an extent");
+  }
 }
 
 TEST(Candidate, WhatItsCompilerChoseCompletesALaunch) {
@@ -234,6 +242,14 @@ TEST(Decision, TimesThatDependOnValuesAreNoneOfTheCase) {
       << "the others are slower";
   EXPECT_EQ(decide(timing_by_values({{2, 1}, {2, 1.15}}, 0.1)).verdict, Verdict::kAccepted) << "within the noise";
   EXPECT_NEAR(value_dependence(timing_by_values({{2, 1}, {2, 1}, {3, 1.8}}).shapes[0]), 1.2, 1e-9);
+  Timing throttled = timing_by_values({{2, 1}, {2, 1}, {2, 1.15}});
+  EXPECT_EQ(decide(throttled).verdict, Verdict::kInputDependent);
+  for (ValueTimes& one : throttled.shapes[0].by_values) one.clock = 2e9;
+  EXPECT_EQ(decide(throttled).verdict, Verdict::kInputDependent) << "at the same clock rate";
+  throttled.shapes[0].by_values.back().clock = 1.75e9;
+  EXPECT_EQ(decide(throttled).verdict, Verdict::kAccepted) << "the same cycles, at a rate that power held down";
+  throttled.shapes[0].by_values.front().clock = 0;
+  EXPECT_EQ(decide(throttled).verdict, Verdict::kInputDependent) << "a clock that is not known excuses nothing";
   EXPECT_FALSE(is_correct(Verdict::kInputDependent));
   EXPECT_EQ(verdict_of("INPUT_DEPENDENT"), Verdict::kInputDependent);
 }

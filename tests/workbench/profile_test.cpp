@@ -131,6 +131,31 @@ TEST(Profile, ItsFiguresAreInTheNotesOfWhatIsCorrectAndInThePromptsThatFollow) {
   EXPECT_NO_THROW((void)replay_run(bench.scratch / "run", SALIENT_WORKBENCH_DIR));
 }
 
+/// Answers in a language that the run was not asked for.
+class InTilelang final : public Generator {
+ public:
+  Answer ask(const Request&) override {
+    return {true, "```\n# language tilelang\n# launch softsign grid=1 block=32\n```\n", {}};
+  }
+};
+
+TEST(Optimize, AnAnswerInAnotherLanguageIsRejectedAndTheRunGoesOn) {
+  HostBench bench;
+  InTilelang generator;
+  const RunSummary made =
+      optimize(load_case(cases_folder(), "softsign"), *bench.backend, generator,
+               {.method = {.method = "single", .rounds = 2, .language = "host"}, .referee = {.samples = 4}},
+               SALIENT_WORKBENCH_DIR, bench.scratch / "run");
+  EXPECT_EQ(made.judged, 2U);
+  std::size_t rejected = 0;
+  for (const Json& record : load_ledger(bench.scratch / "run"))
+    if (record["kind"] == "assessment" && record["verdict"] == "STATIC_REJECT") {
+      ++rejected;
+      EXPECT_EQ(record["reason"], "it is in tilelang, the run is in cpp");
+    }
+  EXPECT_EQ(rejected, 2U);
+}
+
 TEST(Profile, WithoutItNoProfilerIsRun) {
   HostBench bench;
   const RecordedNcu ncu;

@@ -378,7 +378,8 @@ TEST(Ledger, AChangeAnywhereIsSeen) {
 TEST(Ledger, TimesByValuesAndEnergyComeBack) {
   Assessment made = timed(2, 1, 0.5);
   ShapeTimes& times = made.timing.shapes[0];
-  for (const double candidate : {0.5, 0.7}) times.by_values.push_back({"some", times.start, {candidate, candidate}});
+  for (const double candidate : {0.5, 0.7})
+    times.by_values.push_back({"some", times.start, {candidate, candidate}, 1.5e9});
   times.by_values[1].values = "far";
   times.start_joules = 0.3;
   times.joules = 0.2;
@@ -386,6 +387,7 @@ TEST(Ledger, TimesByValuesAndEnergyComeBack) {
   ASSERT_EQ(again.timing.shapes[0].by_values.size(), 2U);
   EXPECT_EQ(again.timing.shapes[0].by_values[1].values, "far");
   EXPECT_EQ(again.timing.shapes[0].by_values[1].candidate, times.by_values[1].candidate);
+  EXPECT_EQ(again.timing.shapes[0].by_values[1].clock, 1.5e9);
   EXPECT_EQ(again.timing.shapes[0].joules, 0.2);
   EXPECT_EQ(again.timing.shapes[0].start_joules, 0.3);
   EXPECT_EQ(decide(again.timing).verdict, Verdict::kInputDependent) << "decided by the record alone";

@@ -2,14 +2,22 @@
 """The gate on candidates in Python, without their languages: kernels pass, what runs while they are compiled does not.
 
     source_gate_test.py SOURCE_FOLDER"""
+import inspect
+import io
+import json
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
+import types
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(ROOT / "workbench/python"))
-import source_gate  # noqa: E402  of the folder above
+import lowering  # noqa: E402  of the folder above
+import source_gate  # noqa: E402
 
 HEAD = "import triton\nimport triton.language as tl\n"
 KERNEL = HEAD + "@triton.jit\ndef k(x, n, B: tl.constexpr):\n    {}\n"
@@ -41,6 +49,12 @@ OUTSIDE = [
     ("@triton.jit\ndef f(*x): pass\n", "plain parameters"),
     ("@triton.jit\ndef f(__x): pass\n", "the name __x"),
     ("@triton.jit\ndef len(x): pass\n", "the name len"),
+    ("X: __import__('os').system('true') = 3\n", "a type is"),
+    ("X: 'tl.constexpr' = 3\n", "a type is"),
+    ("X = b'a'\n", "a constant is"),
+    ("X = 1j\n", "a constant is"),
+    ("@triton.jit\ndef f(x=b'a'): pass\n", "a constant is"),
+    ("b'a'\n", "Expr outside"),
 ]
 INSIDE = [
     ("import os", "Import in a kernel"),
@@ -74,6 +88,8 @@ INSIDE = [
     ("raise x", "Raise in a kernel"),
     ("k(*x)", "Starred in a kernel"),
     ("y: print(1) = 3", "type"),
+    ("y = b'a'", "a constant is"),
+    ("k(**x)", r"the argument \*\*"),
 ]
 
 
@@ -92,6 +108,9 @@ OTHERS = {
                  [("T.gemm(x, x, x)", None), ("T.call_extern('handle', 'f')", "T.call_extern"),
                   ("T.import_source('a')", "T.import_source"), ("x.data", "the attribute data"),
                   ("T.reduce_sum(x, 'a b;c')", "a text that is no word"), ("T.print(x)", "T.print"),
+                  ("T.reduce_sum(x, b'a b;c')", "a constant is"), ("T.copy(x, **x)", r"the argument \*\*"),
+                  ("with T.Kernel(1, prelude='a') as c: pass", "the argument prelude"),
+                  ("x[..., None] = True", None),
                   ("f = T", "the name T")]),
     "cutile": ("import cuda.tile as ct\n@ct.kernel\ndef k(x, n, B: ct.Constant[int]):\n    {}\n",
                [("y = ct.load(x, index=(0,), shape=(B,))", None), ("ct.printf('a')", "ct.printf"),
@@ -157,6 +176,27 @@ class SourceGate(unittest.TestCase):
             with self.subTest(kind=kind), self.assertRaises(source_gate.Refused):
                 source_gate.check("cutile", text.replace("ct.Constant[int]", kind))
 
+    def test_no_text_but_words_lies_outside_of_a_kernels_lines(self):
+        text = OTHERS["tilelang"][0].format("pass")
+        for old, new, reason in (
+                ("n = T.", "S = 'any; text'\nn = T.", "a text that is no word"),
+                ("n = T.", "S = b'text'\nn = T.", "a constant is"),
+                ("n = T.", "S: open('x') = 3\nn = T.", "the name open"),
+                ("dynamic('n'", "dynamic('n); f(m'", "a text that is no word"),
+                ("'float32')", "'float32'), a='any ; text'", "a text that is no word"),
+                ("'float32')", "'float32'), a=b'text'", "a constant is"),
+                ("'float32')", "'float 32;')", "a text that is no word")):
+            with self.subTest(new=new), self.assertRaisesRegex(source_gate.Refused, reason):
+                source_gate.check("tilelang", text.replace(old, new, 1))
+        source_gate.check("tilelang", text.replace("n = T.", "S = 'local.var'\nn = T.", 1))
+
+    def test_a_text_of_type_parameters_is_refused(self):
+        function = "@triton.jit\ndef f(x): pass\n"
+        tree = source_gate.ast.parse(HEAD + function)
+        tree.body[-1].type_params = [source_gate.ast.Name("T")]  # def f[T](x), of Python 3.12
+        with self.assertRaisesRegex(source_gate.Refused, "type parameters"):
+            source_gate.Gate(source_gate.WORDS["triton"], ()).check_module(tree)
+
     def test_a_param_is_a_constant_where_the_language_says_so(self):
         text = OTHERS["cutile"][0].format("y = ct.zeros((TILE,), ct.float32)")
         source_gate.check("cutile", text, {"TILE"})
@@ -166,6 +206,77 @@ class SourceGate(unittest.TestCase):
     def test_what_is_no_python_is_a_syntax_error(self):
         with self.assertRaises(SyntaxError):
             check("// launch k grid=1")
+
+
+# Triton looks for "def NAME(" at the begin of a line of the text that Python says is the function's.
+HIDDEN = HEAD + '@triton.jit\ndef \\\n    k(x):\n    """a text\ndef k(x):\n    x.__class__\n    """\n    return x + N\n'
+
+
+class Lowering(unittest.TestCase):
+    """What is judged is what compilers read and what runs, with a stand-in for Triton."""
+
+    def setUp(self):
+        language = types.ModuleType("triton.language")
+        language.constexpr = None
+        triton = types.ModuleType("triton")
+        triton.jit, triton.language = lambda function: function, language
+        modules = mock.patch.dict(sys.modules, {"triton": triton, "triton.language": language})
+        modules.start()
+        self.addCleanup(modules.stop)
+
+    def load(self, source, constants=()):
+        with tempfile.TemporaryDirectory() as folder:
+            given, path = pathlib.Path(folder, "candidate.py"), pathlib.Path(folder, "judged.py")
+            given.write_bytes(source)
+            module = lowering.load(lowering.judge("triton", given, dict(constants)), path, dict(constants))
+            return module, inspect.getsource(module.k)
+
+    def test_a_text_that_looks_like_the_kernel_is_not_read(self):
+        module, text = self.load(HIDDEN.encode(), {"N": 3})
+        self.assertEqual(module.k(4), 7)
+        self.assertEqual(text, "@triton.jit\ndef k(x):\n    return x + N\n")
+
+    def test_another_encoding_is_refused(self):
+        # By utf-7 the second line ends after "#", and a call follows.
+        for head in (b"# coding: utf-7\n#+AAo-print(1)\n", b"# vim: set fileencoding=latin-1 :\n", b"\xef\xbb\xbf"):
+            with self.subTest(head=head), self.assertRaises(SystemExit) as ended, mock.patch("sys.stderr"):
+                self.load(head + KERNEL.format("pass").encode())
+            self.assertEqual(ended.exception.code, 65)
+        self.load(b"# -*- coding: utf-8 -*-\n" + KERNEL.format("pass").encode())
+
+    def test_bytes_that_are_no_text_are_no_python(self):
+        for head in (b"# \xff\n", b"# coding: none\n", b"\0"):
+            with self.subTest(head=head), self.assertRaises(SystemExit) as ended, mock.patch("sys.stderr"):
+                self.load(head + KERNEL.format("pass").encode())
+            self.assertEqual(ended.exception.code, 1)
+
+    def test_what_is_missing_is_a_package_a_program_or_what_a_compiler_did_not_write(self):
+        for missing, package, code in (("nvcc", "triton", 72), ("FOLDER/k.ptx", "triton", 1), (None, "absent_one", 66)):
+            with self.subTest(missing=missing), tempfile.TemporaryDirectory() as folder:
+                source = pathlib.Path(folder, "candidate.py")
+                source.write_text(KERNEL.format("pass"))
+                question = {"source": str(source), "constants": {}, "out": f"{folder}/out"}
+
+                def lower(_module, _question, name=str(missing).replace("FOLDER", folder)):
+                    raise FileNotFoundError(2, "No such file or directory", name)
+
+                with self.assertRaises(SystemExit) as ended, mock.patch("sys.stderr"), mock.patch(
+                        "sys.stdin", io.StringIO(json.dumps(question))):
+                    lowering.run("triton", package, lower, are_constants=False)
+                self.assertEqual(ended.exception.code, code)
+
+    def test_a_source_is_judged_without_its_language_and_without_a_folder_to_write_in(self):
+        for file in sorted((ROOT / "workbench/cases/kernels").glob("*.py")):
+            language = language_of(file)
+            with self.subTest(file=file.name), tempfile.TemporaryDirectory() as folder:
+                out = pathlib.Path(folder, "out")
+                question = {"source": str(file), "constants": dict.fromkeys(CONSTANTS, 1), "judge_only": True,
+                            "out": str(out)}
+                script = ROOT / f"workbench/python/lower_{language.replace('-', '_')}.py"
+                made = subprocess.run([sys.executable, "-I", "-B", script], input=json.dumps(question), text=True,
+                                      capture_output=True, cwd="/proc")
+                self.assertEqual((made.returncode, made.stderr), (0, ""))
+                self.assertFalse(out.exists())
 
 
 if __name__ == "__main__":

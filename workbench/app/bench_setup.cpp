@@ -80,6 +80,7 @@ CudaCompiler cuda_compiler(const KernelOptions& options) {
       .python = program_of(options.python, "python3"),
       .lowering = workbench_folder(options) / "python",
       .lowered = options.lowered.empty() ? bundled("lowered").value_or("") : std::filesystem::path(options.lowered),
+      .keeps_lowered = !options.lowered.empty(),
       .disassembler = program_of(options.nvdisasm, "nvdisasm"),
       .architecture = options.architecture};
   compiler.runner = [workbench = workbench_folder(options).string()](
@@ -117,7 +118,7 @@ std::unique_ptr<Backend> make_backend(const KernelOptions& options, const WorkFo
 }
 
 RefereeOptions referee_options(const KernelOptions& options) {
-  return {.run_seconds = options.run_s, .samples = options.samples, .seed = options.seed, .energy_seconds = 1};
+  return {.run_seconds = options.run_s, .samples = options.samples, .seed = options.seed};
 }
 
 MethodOptions method_options(const KernelOptions& options, BackendKind backend) {

@@ -26,6 +26,8 @@ class WorkFolder {
   std::filesystem::path path_;
 };
 
+inline constexpr double kEnergySeconds = 1;  ///< of a kernel, where energy is a figure of the answer
+
 std::filesystem::path workbench_folder(const KernelOptions& options);
 CudaCompiler cuda_compiler(const KernelOptions& options);
 std::unique_ptr<Backend> make_backend(const KernelOptions& options, const WorkFolder& work);

@@ -135,6 +135,7 @@ int bench_candidates(const Words& words, const KernelOptions& options) {
   const Candidate start = start_of(given, *backend);
   RefereeOptions how = referee_options(options);
   how.profiles = true;
+  how.energy_seconds = kEnergySeconds;
   Referee referee(*backend, given, how);
   int code = 0;
   for (std::size_t i = 1; i < words.size(); ++i) {

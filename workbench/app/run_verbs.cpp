@@ -39,10 +39,11 @@ const std::string& only_word(const Words& words, const char* usage) {
   return words[0];
 }
 
-/// The referee of a run, whose prompts show what a profiler says.
+/// The referee of a run, whose prompts show what a profiler says, and whose ledger has energies.
 RefereeOptions profiled(const KernelOptions& options) {
   RefereeOptions how = referee_options(options);
   how.profiles = options.profile != "never";
+  how.energy_seconds = kEnergySeconds;
   return how;
 }
 

@@ -71,12 +71,14 @@ struct TimedSample {
 struct TimingPlan {
   std::vector<RunOrder> orders{};
   std::vector<TimedSample> samples{};
+  bool reads_clock = false;  ///< samples say the clock rate, too
 };
 
 /// Measured by the worker itself.
 struct SampleTimes {
   double seconds = 0;  ///< by the device's clock, of the whole sample
   double wall = 0;     ///< by the host's
+  double clock = 0;    ///< of the multiprocessors meanwhile, in hertz; 0 = not asked for, or not known
 };
 
 /// Lives in a worker process.
@@ -112,6 +114,7 @@ class Backend {
   virtual BackendKind kind() const = 0;
   /// @throws Error{kNoDevice}
   virtual Machine machine() = 0;
+  virtual bool counts_energy() { return false; }  ///< whether Executor::joules gives a number
   /// Static gate and compiler. @throws Error for what is no fault of the candidate: no compiler, no space
   virtual std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) = 0;
   virtual std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) = 0;
@@ -129,7 +132,8 @@ struct CudaCompiler {
   std::string nvcc = "nvcc";                      ///< program
   std::string python = "python3";                 ///< with the packages of languages in Python
   std::filesystem::path lowering{};               ///< folder of lower_triton.py and the like
-  std::filesystem::path lowered{};                ///< folder that keeps what they made; empty = none is kept
+  std::filesystem::path lowered{};                ///< folder with what they made elsewhere; empty = there is none
+  bool keeps_lowered = false;                     ///< what they make here is added to it
   std::string disassembler = "nvdisasm";          ///< program, for languages that give no PTX
   std::vector<std::filesystem::path> includes{};  ///< folders for -I, such as CuTe's headers
   std::string architecture{};                     ///< sm_90a and the like; empty = of the first GPU, which is asked

@@ -65,6 +65,7 @@ class CudaBackend final : public Backend {
     return {.name = facts().name, .sm = facts().sm, .cache_bytes = static_cast<std::size_t>(facts().cache_bytes)};
   }
 
+  bool counts_energy() override { return facts().counts_energy; }
   std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) override {
     const bool is_cpp = candidate.language == Language::kCpp;
     if (auto reason = is_cpp ? reject_text(candidate.source, kind()) : reject_characters(candidate.source))
@@ -84,8 +85,9 @@ class CudaBackend final : public Backend {
     const Lowered& made = std::get<Lowered>(lowered);
     const std::size_t parameters = num_parameters(candidate, given);
     const std::filesystem::path partial = folder / "kernel.part.cubin";
-    if (auto found = made.cubin.empty() ? assemble(made.ptx, candidate, parameters, partial, limits)
-                                        : take(made.cubin, candidate, compiler_.disassembler, partial, limits))
+    if (auto found = traits_of(candidate.language).has_ptx
+                         ? assemble(made.ptx, candidate, parameters, partial, limits)
+                         : take(made.cubin, candidate, compiler_.disassembler, partial, limits))
       return std::move(*found);
     if (auto reason = reject_size(partial)) return Finding{Verdict::kStaticReject, *reason, {}};
     const std::string compiled = read_text_file(partial);
@@ -93,7 +95,7 @@ class CudaBackend final : public Backend {
       return Finding{Verdict::kStaticReject, *reason, {}};
     std::string lines;
     for (const auto& [kernel, bytes] : made.shared) lines += "shared " + kernel + " " + std::to_string(bytes) + "\n";
-    if (!traits_of(candidate.language).has_blocks && !traits_of(candidate.language).has_warps)
+    if (has_threads_of_compiler(candidate.language))
       for (const auto& [kernel, count] : threads_of_cubin(compiled))
         lines += "threads " + kernel + " " + std::to_string(count) + "\n";
     replace_text_file(folder / kChosen, lines);
@@ -165,6 +167,7 @@ class CudaBackend final : public Backend {
                               .architecture = architecture(),
                               .folder = folder,
                               .kept = compiler_.lowered,
+                              .keeps = compiler_.keeps_lowered,
                               .limits = limits});
     if (candidate.language == Language::kPtx) return Lowered{.ptx = candidate.source};
     const std::filesystem::path ptx = folder / "kernel.ptx";

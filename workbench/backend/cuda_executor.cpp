@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -53,6 +54,50 @@ CudaGraphExec capture(CudaStreamHandle stream, Action action) {
   return executable;
 }
 
+/// One of the helpers that read `bytes` at `from`; `to` is their last parameter.
+void launch_helper(CudaFunction helper, CudaPointer from, std::size_t bytes, CudaPointer to, unsigned blocks,
+                   CudaStreamHandle stream) {
+  unsigned long long words = bytes / 16;
+  void* parameters[] = {&from, &words, &to};
+  driver_check(cuda_driver().launch(helper, blocks, 1, 1, 512, 1, 1, 0, stream, parameters, nullptr),
+               "running a helper");
+}
+
+/// The clock rate of a multiprocessor between two places of a stream.
+class DeviceClock {
+ public:
+  explicit DeviceClock(CudaModule helper) {
+    driver_check(cuda_driver().module_function(&read_, helper, "salient_clock"), "loading a helper");
+    driver_check(cuda_driver().allocate(&readings_, 2 * sizeof(Reading)), "taking memory");
+  }
+
+  /// @param place  0, then 1
+  void read(CudaStreamHandle stream, std::size_t place) {
+    CudaPointer to = readings_ + place * sizeof(Reading);
+    void* parameters[] = {&to};
+    driver_check(cuda_driver().launch(read_, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr), "reading the clock");
+  }
+
+  /// Hertz; 0 where the two were read on two multiprocessors, which count for themselves.
+  double rate(CudaStreamHandle stream) const {
+    Reading both[2];
+    driver_check(cuda_driver().to_host(both, readings_, sizeof both, stream), "reading the clock");
+    driver_check(cuda_driver().stream_wait(stream), "reading the clock");
+    const auto cycles = static_cast<double>(both[1].cycles - both[0].cycles);
+    const bool is_known = both[0].multiprocessor == both[1].multiprocessor && both[1].nanoseconds > both[0].nanoseconds;
+    return is_known ? cycles / static_cast<double>(both[1].nanoseconds - both[0].nanoseconds) * 1e9 : 0;
+  }
+
+ private:
+  /// As salient_clock writes it.
+  struct Reading {
+    std::uint64_t cycles = 0, nanoseconds = 0, multiprocessor = 0;
+  };
+
+  CudaFunction read_ = nullptr;
+  CudaPointer readings_ = 0;
+};
+
 class CudaExecutor final : public Executor {
  public:
   CudaExecutor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes)
@@ -74,6 +119,7 @@ class CudaExecutor final : public Executor {
     driver_check(d_.module_function(&dirty_, helper, "salient_dirty"), "loading a helper");
     driver_check(d_.module_function(&read_, helper, "salient_read"), "loading a helper");
     driver_check(d_.module_function(&copy_, helper, "salient_copy"), "loading a helper");
+    clock_.emplace(helper);
     driver_check(d_.function_set(dirty_, kDynamicSharedBytes, shared_bytes_), "loading a helper");
     driver_check(d_.function_set(dirty_, kSharedCarveOut, kAllShared), "loading a helper");
     for (const Artifact& artifact : artifacts) {
@@ -100,7 +146,7 @@ class CudaExecutor final : public Executor {
     }
     if (std::exchange(was_idle_, false)) warm_up();
     restore(plan.samples[sample].before);
-    return run_graph(graphs_[plan.samples[sample].orders]);
+    return run_graph(graphs_[plan.samples[sample].orders], plan.reads_clock);
   }
 
   void fetch(Placement part, Arena& arena) override {
@@ -159,12 +205,8 @@ class CudaExecutor final : public Executor {
 
   /// Reads so much other memory that the cache holds nothing of the arena, and nothing that must be written back.
   void flush_cache() {
-    CudaPointer from = flushed_, sink = flushed_ + flush_bytes_;
-    unsigned long long words = flush_bytes_ / 16;
-    void* parameters[] = {&from, &words, &sink};
-    driver_check(
-        d_.launch(read_, static_cast<unsigned>(multiprocessors_) * 4, 1, 1, 512, 1, 1, 0, stream_, parameters, nullptr),
-        "flushing the cache");
+    launch_helper(read_, flushed_, flush_bytes_, flushed_ + flush_bytes_, static_cast<unsigned>(multiprocessors_) * 4,
+                  stream_);
   }
 
   /// Work until the clocks have left their idle rates.
@@ -176,27 +218,25 @@ class CudaExecutor final : public Executor {
     }
   }
 
-  SampleTimes run_graph(CudaGraphExec graph) {
+  SampleTimes run_graph(CudaGraphExec graph, bool reads_clock = false) {
     flush_cache();
     driver_check(d_.stream_wait(stream_), "preparing a run");
+    if (reads_clock) clock_->read(stream_, 0);
     const auto begin = Clock::now();
     driver_check(d_.event_record(start_, stream_), "timing a run");
     driver_check(d_.graph_launch(graph, stream_), "timing a run");
     driver_check(d_.event_record(end_, stream_), "timing a run");
+    if (reads_clock) clock_->read(stream_, 1);
     driver_check(d_.event_wait(end_), "running the kernel");
     const double wall = std::chrono::duration<double>(Clock::now() - begin).count();
     float milliseconds = 0;
     driver_check(d_.event_elapsed(&milliseconds, start_, end_), "timing a run");
-    return {double{milliseconds} * 1e-3, wall};
+    return {double{milliseconds} * 1e-3, wall, reads_clock ? clock_->rate(stream_) : 0};
   }
 
   void copy_once(CudaPointer to, CudaPointer from, std::size_t bytes, bool is_kernel) {
     if (!is_kernel) return driver_check(d_.copy(to, from, bytes, stream_), "copying on the GPU");
-    unsigned long long words = bytes / 16;
-    void* parameters[] = {&from, &words, &to};
-    driver_check(
-        d_.launch(copy_, static_cast<unsigned>(multiprocessors_) * 4, 1, 1, 512, 1, 1, 0, stream_, parameters, nullptr),
-        "copying on the GPU");
+    launch_helper(copy_, from, bytes, to, static_cast<unsigned>(multiprocessors_) * 4, stream_);
   }
 
   double rate_of_copies(std::size_t bytes, std::size_t set_bytes, bool is_kernel) {
@@ -264,6 +304,7 @@ class CudaExecutor final : public Executor {
   std::size_t flush_bytes_ = 0;
   bool was_idle_ = true;
   CudaFunction dirty_ = nullptr, read_ = nullptr, copy_ = nullptr;
+  std::optional<DeviceClock> clock_{};
   int device_ = 0, shared_bytes_ = 0, multiprocessors_ = 0;
   std::vector<Artifact> artifacts_{};
   std::vector<CudaModule> modules_{};
@@ -287,6 +328,7 @@ CudaFacts query_cuda() {
   facts.sm = attribute(device, CudaAttribute::kMultiprocessors);
   facts.clock_kilohertz = attribute(device, CudaAttribute::kClockKilohertz);
   facts.cache_bytes = attribute(device, CudaAttribute::kCacheBytes);
+  facts.counts_energy = EnergyMeter::find(device).has_value();
   return facts;
 }
 

@@ -15,6 +15,7 @@ std::unique_ptr<Executor> make_cuda_executor(const std::vector<Artifact>& artifa
 struct CudaFacts {
   char name[128] = {};
   int driver = 0, major = 0, minor = 0, sm = 0, clock_kilohertz = 0, cache_bytes = 0;
+  bool counts_energy = false;
 };
 CudaFacts query_cuda();  ///< @throws Error{kNoDevice}
 

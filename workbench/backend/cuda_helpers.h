@@ -6,7 +6,7 @@ namespace salient::workbench {
 /// salient_dirty fills a block's shared memory, so that no candidate finds zeros there; salient_read reads `words`
 /// times 16 bytes at `from`, whose sum by exclusive or is 0, as lines that stay, so that the cache holds nothing else,
 /// also no lines of a candidate that were to stay, and gives them their usual priority again; salient_copy copies
-/// `words` times 16 bytes.
+/// `words` times 16 bytes; salient_clock writes cycles, nanoseconds and its multiprocessor's number, of 64 bits each.
 inline constexpr const char* kHelperPtx = R"(.version 7.4
 .target sm_80
 .address_size 64
@@ -107,6 +107,20 @@ L6:
   add.u64 %d4, %d4, %d5;
   bra L6;
 L7:
+  ret;
+}
+.visible .entry salient_clock(.param .u64 to)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d<5>;
+  ld.param.u64 %d1, [to];
+  mov.u64 %d2, %clock64;
+  mov.u64 %d3, %globaltimer;
+  mov.u32 %r1, %smid;
+  cvt.u64.u32 %d4, %r1;
+  st.global.u64 [%d1], %d2;
+  st.global.u64 [%d1+8], %d3;
+  st.global.u64 [%d1+16], %d4;
   ret;
 }
 )";

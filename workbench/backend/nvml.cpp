@@ -34,29 +34,38 @@ std::optional<EnergyMeter> EnergyMeter::find(int ordinal) {
 }
 
 double joules_of_run(int ordinal, double seconds, const std::function<void(int)>& run) {
+  const std::optional<EnergyMeter> meter = EnergyMeter::find(ordinal);
+  return meter ? joules_of_run([&] { return meter->read(); }, seconds, run) : 0;
+}
+
+double joules_of_run(const std::function<std::optional<double>()>& read, double seconds,
+                     const std::function<void(int)>& run) {
   using Clock = std::chrono::steady_clock;
   constexpr int kRunsPerReading = 16;
   constexpr std::chrono::seconds kPatience{1};  // for a second step
-  const std::optional<EnergyMeter> meter = EnergyMeter::find(ordinal);
-  if (!meter) return 0;
-  double first = 0, last = 0, seen = meter->read();
+  std::optional<double> seen = read(), first;
+  double last = 0;
   long runs = 0, runs_at_first = 0, runs_at_last = 0;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (Clock::now() < end || (runs_at_last == runs_at_first && Clock::now() < end + kPatience)) {
     run(kRunsPerReading);
     runs += kRunsPerReading;
-    const double now = meter->read();
-    if (now == seen) continue;  // between two steps
-    seen = last = now;
+    const std::optional<double> now = read();
+    if (!now || now == seen) continue;  // between two steps
+    const bool is_step = seen.has_value();
+    seen = now;
+    if (!is_step) continue;  // the counter may stand since long
+    last = *now;
     runs_at_last = runs;
-    if (first == 0) first = now, runs_at_first = runs;
+    if (!first) first = now, runs_at_first = runs;
   }
-  return runs_at_last == runs_at_first ? 0 : (last - first) / static_cast<double>(runs_at_last - runs_at_first);
+  return runs_at_last == runs_at_first ? 0 : (last - *first) / static_cast<double>(runs_at_last - runs_at_first);
 }
 
-double EnergyMeter::read() const {
+std::optional<double> EnergyMeter::read() const {
   unsigned long long millijoules = 0;
-  return function_(device_, &millijoules) == 0 ? static_cast<double>(millijoules) * 1e-3 : 0;
+  if (function_(device_, &millijoules) != 0) return std::nullopt;
+  return static_cast<double>(millijoules) * 1e-3;
 }
 
 }  // namespace salient::workbench

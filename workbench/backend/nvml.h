@@ -12,8 +12,8 @@ class EnergyMeter {
   /// @param ordinal  of the CUDA driver   @return  nothing where there is no libnvidia-ml.so.1, or no such counter
   static std::optional<EnergyMeter> find(int ordinal);
 
-  /// Joules since the driver was loaded.
-  double read() const;
+  /// Joules since the driver was loaded; nothing where it cannot be read now.
+  std::optional<double> read() const;
 
  private:
   using Read = int(void* device, unsigned long long* millijoules);
@@ -27,5 +27,9 @@ class EnergyMeter {
 /// without a meter.
 /// @param run  runs so often, and waits for the end
 double joules_of_run(int ordinal, double seconds, const std::function<void(int)>& run);
+
+/// The same by any counter, which may fail at times.
+double joules_of_run(const std::function<std::optional<double>()>& read, double seconds,
+                     const std::function<void(int)>& run);
 
 }  // namespace salient::workbench

@@ -24,15 +24,18 @@ struct PythonCompiler {
   std::string nvcc = "nvcc";            ///< for languages that become CUDA C++ first
   std::string architecture = "sm_90a";  ///< of the GPU
   std::filesystem::path folder{};       ///< an existing one, for what is made
-  /// Keeps what was made by its question, so that another machine needs no Python; empty = nothing is kept.
+  /// Folder of what was made before, by its question, so that another machine needs no compiler; empty = none. What it
+  /// has is judged again; what cannot be read there is made again.
   std::filesystem::path kept{};
+  bool keeps = false;      ///< what is made is added to `kept`; a warning where that cannot be
   ProcessLimits limits{};  ///< of Python
 };
 
 /// The kernels of all launches as one module. The syntax tree is judged before anything of the source runs:
 /// STATIC_REJECT where it has more than kernels; COMPILE_ERROR where the language's compiler refuses it.
 ///
-/// @throws Error{kNoInput} where Python or the language's package is missing, and nothing was kept
+/// @throws Error{kNoInput} where Python, the language's package or a program that it starts is missing, and nothing was
+///         kept
 std::variant<Lowered, Finding> lower_by_python(const Candidate& candidate, const Case& given,
                                                const PythonCompiler& compiler);
 

@@ -21,7 +21,8 @@ Json json_of(const Timing& timing) {
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const ShapeTimes& times = timing.shapes[s];
     for (const ValueTimes& one : times.by_values)
-      shapes[s]["by_values"].push_back({{"values", one.values}, {"start", one.start}, {"candidate", one.candidate}});
+      shapes[s]["by_values"].push_back(
+          {{"values", one.values}, {"start", one.start}, {"candidate", one.candidate}, {"clock", one.clock}});
     if (times.joules > 0) shapes[s].update({{"start_joules", times.start_joules}, {"joules", times.joules}});
   }
   return shapes;
@@ -74,6 +75,7 @@ Assessment assessment_of(const Json& json) {
         values.at("values").get_to(of.values);
         values.at("start").get_to(of.start);
         values.at("candidate").get_to(of.candidate);
+        of.clock = values.value("clock", 0.0);
         if (of.start.empty() || of.candidate.empty()) fail(ErrorKind::kBadData, "a record of a shape without samples");
       }
       times.start_joules = one.value("start_joules", 0.0);

@@ -2,6 +2,7 @@
 #include "workbench/method/answers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -201,7 +202,9 @@ std::string opening_comment(const std::string& source) {
     if (begin == std::string::npos) break;
     const std::string text = line.substr(begin, end + 1 - begin);
     if (text.starts_with("language ")) continue;
-    if (text.starts_with("launch ") || text.starts_with("param ") || text.starts_with("scratch ")) break;
+    static constexpr const char* kDeclared[] = {"launch ", "param ", "scratch ", "array "};
+    if (std::any_of(std::begin(kDeclared), std::end(kDeclared), [&](auto word) { return text.starts_with(word); }))
+      break;
     found += (found.empty() ? "" : " ") + text;
   }
   return found.substr(0, kMost);

@@ -38,7 +38,9 @@ const char* extension_of(const std::string& source, BackendKind backend) {
 /// Judges sources, with all the tests that were proposed so far.
 class Judge {
  public:
-  Judge(Referee& referee, const Candidate& start) : referee_(referee), start_(start) {}
+  /// @param language  of MethodOptions
+  Judge(Referee& referee, const Candidate& start, const std::string& language)
+      : referee_(referee), start_(start), asked_(language_of(language).value_or(Language::kCpp)) {}
 
   /// Tests of a record: added when something is judged, which may need another machine than reading the record does.
   void remember(const MoreTests& more) {
@@ -55,7 +57,16 @@ class Judge {
       made.finding = std::move(*rejected);
       return made;
     }
-    return referee_.assess(std::get<Candidate>(read), start_, parse_or_start(against, start_));
+    const Candidate& candidate = std::get<Candidate>(read);
+    if (candidate.language != asked_ && candidate.language != start_.language) {
+      Assessment made;
+      made.finding = {
+          Verdict::kStaticReject,
+          std::string("it is in ") + traits_of(candidate.language).word + ", the run is in " + traits_of(asked_).word,
+          {}};
+      return made;
+    }
+    return referee_.assess(candidate, start_, parse_or_start(against, start_));
   }
 
  private:
@@ -75,6 +86,7 @@ class Judge {
 
   Referee& referee_;
   const Candidate& start_;
+  Language asked_;  ///< "host", "cuda" and "cute" are no languages of candidates, but ways to write C++
   MoreTests recorded_{};
 };
 
@@ -171,7 +183,7 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
     fail(ErrorKind::kBadData, start_file.string() + ": the start kernel is rejected: " +
                                   word_of(of_start.finding.verdict) + ", " + of_start.finding.reason);
 
-  Judge judge(referee, start);
+  Judge judge(referee, start, options.method.language);
   Ledger ledger(folder);
   Json first = run_facts(given, backend, options);
   first["start"] = ledger.put(start.source);
@@ -210,7 +222,7 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
   RefereeOptions referee_options = options.referee;
   if (const int samples = number_of(record.first(), "samples"); samples > 0) referee_options.samples = samples;
   Referee referee(backend, recipe.given, referee_options);
-  Judge judge(referee, start);
+  Judge judge(referee, start, recipe.options.language);
   const OnRecord write = writer(ledger, recipe.backend);
   Limits limits(options, recipe.prices);
   const Sources sources{

@@ -18,6 +18,7 @@ class Words:
     constants: tuple = ()    # functions whose results may be constants of the module
     has_blocks: bool = False
     has_assembly: bool = False  # in texts, which become PTX and are judged there
+    denied_keywords: frozenset = frozenset()  # arguments whose texts become code
 
 
 TYPES = words("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64")
@@ -82,7 +83,8 @@ WORDS = {
                       members={"cutlass": CUTLASS, "cute": CUTE}, annotations=None, attributes=CUTE_ATTRIBUTES),
     "tilelang": Words(imports=(("tilelang", None), ("tilelang.language", "T")), decorators=("T.prim_func", "T.macro"),
                       members={"tilelang": set(), "T": TILELANG}, annotations=None, constants=("T.dynamic",),
-                      attributes=words("shape dtype astype Square FullRow FullCol"), has_blocks=True),
+                      attributes=words("shape dtype astype Square FullRow FullCol"), has_blocks=True,
+                      denied_keywords=frozenset(["prelude"])),
     "cutile": Words(imports=(("cuda.tile", "ct"),), decorators=("ct.kernel", "ct.function"),
                     members={"ct": CUTILE}, annotations=None,
                     attributes=TYPES | words("shape dtype ndim astype item reshape permute ZERO NAN NEG_INF POS_INF "

@@ -51,6 +51,6 @@ def lower(module, question):
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(dir=".") as cache:
+    with tempfile.TemporaryDirectory() as cache:
         os.environ.update(TRITON_CACHE_DIR=cache, TRITON_DISABLE_LINE_INFO="1")
         lowering.run("triton", "triton", lower, are_constants=False)

@@ -1,13 +1,18 @@
 # workbench/python/lowering.py - what all compilers of candidates in Python share: the question, the gate, the answer.
 """A script lower_LANGUAGE.py reads one JSON object from standard input, and writes {"ptx": TEXT} or {"cubin": BASE64},
-"shared": {KERNEL: BYTES} and "block": {KERNEL: THREADS}, where the compiler chose them, to the question's file `out`.
-Exit codes: 0; 1: the compiler refuses the source; 65: the gate does; 66: this Python lacks the language, or a program
-that the compiler starts. The last line of standard error says why."""
-import importlib.util
+and "shared": {KERNEL: BYTES}, where the compiler chose them, to the question's file `out`. Of a question with
+"judge_only" the source is judged alone, for which no package is needed, and nothing is written.
+Exit codes: 0; 1: the compiler refuses the source; 65: the gate does; 66: this Python lacks the language; 72: a program
+that the compiler starts is missing. The last line of standard error says why."""
+import importlib
+import io
 import json
+import linecache
 import pathlib
 import re
 import sys
+import tokenize
+import types
 
 import source_gate
 
@@ -18,20 +23,26 @@ def end(code, why):
 
 
 def judge(language, path, constants):
+    """The text that is compiled in place of the source at `path`; see source_gate.py."""
+    given = pathlib.Path(path).read_bytes()
     try:
-        source_gate.check(language, pathlib.Path(path).read_text(), constants)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(given).readline)
+        if encoding != "utf-8":
+            end(65, f"line 1: the encoding {encoding}: sources are UTF-8")
+        return source_gate.check(language, given.decode("utf-8"), constants)
     except source_gate.Refused as refused:
         end(65, str(refused))
     except (SyntaxError, ValueError, RecursionError) as error:
         end(1, f"the source is no Python: {error}")
 
 
-def load(path, constants):
-    """The module of a source that was judged, in which params are constants."""
-    spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
-    module = importlib.util.module_from_spec(spec)
-    module.__dict__.update(constants)
-    spec.loader.exec_module(module)
+def load(text, path, constants):
+    """The module of a judged text, in which params are constants. Compilers read it at `path`, too."""
+    pathlib.Path(path).write_text(text, encoding="utf-8")
+    linecache.checkcache(str(path))
+    module = types.ModuleType(pathlib.Path(path).stem)
+    module.__dict__.update(constants, __file__=str(path))
+    exec(compile(text, str(path), "exec"), module.__dict__)  # judged before
     return module
 
 
@@ -73,15 +84,18 @@ def run(language, package, lower, *, are_constants):
     are_constants: params are constants of the module, not parameters of kernels."""
     question = json.load(sys.stdin)
     constants = question["constants"] if are_constants else {}
-    judge(language, question["source"], constants)
+    judged = judge(language, question["source"], constants)
+    if question.get("judge_only"):
+        return
     try:
         importlib.import_module(package)
     except ImportError as error:
         end(66, str(error))
     try:
-        answer = lower(load(question["source"], constants), question)
-    except FileNotFoundError as error:  # a program that the compiler starts; a source names none
-        end(66, str(error))
+        answer = lower(load(judged, pathlib.Path(question["out"]).with_name("judged.py"), constants), question)
+    except FileNotFoundError as error:  # a program, or what a compiler did not write; a source names no file
+        is_own = str(error.filename or "").startswith(str(pathlib.Path(question["out"]).parent))
+        end(1 if is_own else 72, f"FileNotFoundError: {error}")
     except Exception as error:  # whatever a compiler says of a source
         cause = error.__cause__ or error
         end(1, f"{type(error).__name__}: {str(error)}\n{type(cause).__name__}: " + " ".join(str(cause).split())[:300])

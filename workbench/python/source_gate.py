@@ -1,7 +1,10 @@
 # workbench/python/source_gate.py - what a candidate in Python may say, by its syntax tree, before any of it runs.
 """Compilers of kernels in Python call functions and read attributes while they compile, so a source could do anything
 that Python can. What passes here is kernels alone: imports of the language, constants, functions with the language's
-decorator. Names and attributes are those of a list (language_words.py); everything else is refused with its line."""
+decorator. Names and attributes are those of a list (language_words.py); everything else is refused with its line.
+
+What compilers are given is the judged tree written anew, since they read the text of functions a second time and by
+other rules than Python's: a comment may name an encoding, a text may look like the kernel that holds it."""
 import ast
 import re
 
@@ -35,6 +38,22 @@ def dotted(node):
     return base and base + "." + node.attr
 
 
+def is_text(node):
+    """A statement that is a text alone, as a function's description is; it is not written anew."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def written_anew(tree):
+    """The tree's own text, without comments and descriptions."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.FunctionDef)):
+            node.body = [one for one in node.body if not is_text(one)] or [ast.Pass()]
+    text = ast.unparse(tree) + "\n"
+    if ast.dump(ast.parse(text)) != ast.dump(tree):
+        refuse(tree, "a source that cannot be written anew")
+    return text
+
+
 class Gate:
     """The rules of one language, as language_words.py has them."""
 
@@ -56,6 +75,8 @@ class Gate:
     def check_constant(self, node, known):
         """NAME = 3, or what the language has for constants, with words and numbers."""
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if isinstance(node, ast.AnnAssign):
+            self.check_annotation(node.annotation, known)  # which Python evaluates
         values = [node.value]
         if isinstance(node.value, ast.Call) and dotted(node.value.func) in self.words.constants:
             values = node.value.args if not node.value.keywords else [None]
@@ -64,8 +85,19 @@ class Gate:
         if len(targets) != 1 or not isinstance(targets[0], ast.Name) or not values or not all(
                 isinstance(one, ast.Constant) for one in values):
             refuse(node, "outside of kernels there are numbers alone: NAME = 3")
+        for one in values:
+            self.check_value(one)
         self.check_binding(targets[0], targets[0].id)
         known.add(targets[0].id)
+
+    def check_value(self, node):
+        """What a source may hold as it is: no text that a compiler would hand on as code."""
+        value = node.value
+        if isinstance(value, str):
+            if not self.words.has_assembly and not WORD.fullmatch(value):
+                refuse(node, "a text that is no word")
+        elif not (value is None or value is ... or isinstance(value, (int, float))):
+            refuse(node, "a constant is a number, a word, True, False, None or ...")
 
     def check_annotation(self, node, names):
         texts = [one for part in ast.walk(node) if not isinstance(part, ast.Call) for one in ast.iter_child_nodes(part)]
@@ -87,11 +119,14 @@ class Gate:
         for default in arguments.defaults:
             if not isinstance(default, ast.Constant):
                 refuse(function, "a default is a number")
+            self.check_value(default)
         return {one.arg for one in arguments.args}
 
     def check_function(self, function, known):
         if len(function.decorator_list) != 1 or dotted(function.decorator_list[0]) not in self.words.decorators:
             refuse(function, "every function has one decorator: @" + " or @".join(self.words.decorators))
+        if getattr(function, "type_params", None):
+            refuse(function, "a function has no type parameters")
         if function.returns is not None:
             refuse(function, "a function's result has no type")
         names = known | self.check_arguments(function, known)
@@ -100,7 +135,7 @@ class Gate:
                 self.check_binding(node, node.id)
                 names.add(node.id)
         for statement in function.body:
-            if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+            if not is_text(statement):
                 self.check_node(statement, names)
 
     def check_attribute(self, node):
@@ -121,8 +156,10 @@ class Gate:
             if isinstance(node.ctx, ast.Load) and node.id not in names | BUILTINS:
                 refuse(node, f"the name {node.id}")
         elif isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and not self.words.has_assembly and not WORD.fullmatch(node.value):
-                refuse(node, "a text that is no word")
+            self.check_value(node)
+        elif isinstance(node, ast.keyword):
+            if node.arg is None or node.arg in self.words.denied_keywords:
+                refuse(node.value, f"the argument {node.arg or '**'}")
         elif isinstance(node, ast.AnnAssign):
             self.check_annotation(node.annotation, names)
         elif not isinstance(node, STATEMENTS + EXPRESSIONS + (BLOCKS if self.words.has_blocks else ())):
@@ -141,12 +178,14 @@ class Gate:
                 self.check_constant(node, known)
             elif isinstance(node, ast.FunctionDef):
                 self.check_function(node, known)
-            elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            elif not is_text(node):
                 refuse(node, f"{type(node).__name__} outside of kernels")
 
 
 def check(language, source, constants=()):
-    """Raises Refused with one line, and SyntaxError.
+    """The text to compile, which says what `source` does. Raises Refused with one line, and SyntaxError.
 
     constants: names of params, where they are constants of the module."""
-    Gate(WORDS[language], constants).check_module(ast.parse(source))
+    tree = ast.parse(source)
+    Gate(WORDS[language], constants).check_module(tree)
+    return written_anew(tree)

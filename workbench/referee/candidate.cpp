@@ -29,7 +29,12 @@ constexpr LanguageTraits kLanguages[] = {
      .hidden_parameters = 2},
     {.word = "cute-dsl", .extension = ".py", .package = "nvidia-cutlass-dsl"},
     {.word = "tilelang", .extension = ".py", .package = "tilelang"},
-    {.word = "cutile", .extension = ".py", .package = "cuda-tile", .has_blocks = false, .has_arrays = true},
+    {.word = "cutile",
+     .extension = ".py",
+     .package = "cuda-tile",
+     .has_blocks = false,
+     .has_arrays = true,
+     .has_ptx = false},
 };
 
 bool is_identifier(std::string_view word) {
@@ -72,7 +77,7 @@ class Declarations {
     if (words[0] == "launch") read_launch(words);
     if (words[0] == "param") read_parameter(words);
     if (words[0] == "scratch") read_scratch(words);
-    if (words[0] == "array" && traits().has_arrays) read_array(words);
+    if (words[0] == "array") read_array(words);
   }
 
  private:
@@ -95,6 +100,7 @@ class Declarations {
     const std::optional<Language> found = language_of(word);
     if (!found) refuse("a language is one of " + names_of_languages());
     if (!made_.launches.empty()) refuse("the language comes before the launches");
+    if (traits_of(*found).has_arrays && has_early_array_) refuse("the language comes before the arrays");
     made_.language = *found;
   }
 
@@ -160,7 +166,10 @@ class Declarations {
     made_.scratch.push_back({.name = words[1], .type = *type, .role = BufferRole::kOut, .count = words[3]});
   }
 
+  /// A comment like any other where the language has no arrays.
   void read_array(const std::vector<std::string>& words) {
+    has_early_array_ = true;
+    if (!traits().has_arrays) return;
     if (!is_identifier(words[1]) || words.size() < 3 || words.size() > 2 + kMaxExtents)
       refuse("array NAME EXTENT, up to " + std::to_string(kMaxExtents) + " extents");
     if (!made_.arrays.emplace(words[1], std::vector<std::string>(words.begin() + 2, words.end())).second)
@@ -169,6 +178,7 @@ class Declarations {
 
   Candidate& made_;
   int number_ = 0;
+  bool has_early_array_ = false;
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ struct LanguageTraits {
   bool has_warps = false;         ///< a launch says warps and stages
   bool has_params = true;         ///< it has macros or constants
   bool has_arrays = false;        ///< kernels get extents and strides of every buffer
+  bool has_ptx = true;            ///< its compiler gives PTX; else a cubin alone
   std::size_t hidden_parameters = 0;  ///< behind the scratch, which every kernel ends with; they are 0
 };
 const LanguageTraits& traits_of(Language language);

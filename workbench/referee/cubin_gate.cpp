@@ -114,6 +114,19 @@ std::vector<std::size_t> parameters_of(std::string_view info) {
   return sizes;
 }
 
+std::map<std::string, std::int64_t> threads_in(const Cubin& cubin) {
+  std::map<std::string, std::int64_t> threads;
+  for (const Elf64_Shdr& section : cubin.sections()) {
+    const std::string_view name = cubin.name(section);
+    if (!name.starts_with(kInfo)) continue;
+    for (const std::string_view record : records_of(cubin.content(section), kThreads))
+      threads[std::string(name.substr(kInfo.size()))] = std::int64_t{Cubin::value_at<std::uint32_t>(record, 0)} *
+                                                        Cubin::value_at<std::uint32_t>(record, 4) *
+                                                        Cubin::value_at<std::uint32_t>(record, 8);
+  }
+  return threads;
+}
+
 std::optional<std::string> reject(const Cubin& cubin, const Candidate& candidate, std::size_t num_parameters) {
   std::map<std::string, std::vector<std::size_t>, std::less<>> kernels;
   for (const Elf64_Shdr& section : cubin.sections()) {
@@ -123,6 +136,8 @@ std::optional<std::string> reject(const Cubin& cubin, const Candidate& candidate
     if (name.starts_with(kInfo))
       kernels[std::string(name.substr(kInfo.size()))] = parameters_of(cubin.content(section));
   }
+  const bool asks_threads = has_threads_of_compiler(candidate.language);
+  const auto threads = asks_threads ? threads_in(cubin) : std::map<std::string, std::int64_t>{};
   for (const LaunchLine& launch : candidate.launches) {
     const auto found = kernels.find(launch.kernel);
     if (found == kernels.end()) return "the cubin has no kernel " + launch.kernel;
@@ -131,6 +146,8 @@ std::optional<std::string> reject(const Cubin& cubin, const Candidate& candidate
         std::any_of(sizes.begin(), sizes.end(), [](std::size_t size) { return size != sizeof(std::uint64_t); }))
       return "kernel " + launch.kernel + " of the cubin has " + std::to_string(sizes.size()) +
              " parameters, the case gives " + std::to_string(num_parameters) + " of 8 bytes";
+    if (asks_threads && !threads.contains(launch.kernel))
+      return "kernel " + launch.kernel + " of the cubin does not say how many threads a block has";
   }
   return std::nullopt;
 }
@@ -147,18 +164,10 @@ std::optional<std::string> reject_cubin(const std::string& cubin, const Candidat
   }
 }
 
-std::map<std::string, std::int64_t> threads_of_cubin(const std::string& cubin) {
-  const Cubin file(cubin);
-  std::map<std::string, std::int64_t> threads;
-  for (const Elf64_Shdr& section : file.sections()) {
-    const std::string_view name = file.name(section);
-    if (!name.starts_with(kInfo)) continue;
-    for (const std::string_view record : records_of(file.content(section), kThreads))
-      threads[std::string(name.substr(kInfo.size()))] = std::int64_t{Cubin::value_at<std::uint32_t>(record, 0)} *
-                                                        Cubin::value_at<std::uint32_t>(record, 4) *
-                                                        Cubin::value_at<std::uint32_t>(record, 8);
-  }
-  return threads;
+bool has_threads_of_compiler(Language language) {
+  return !traits_of(language).has_blocks && !traits_of(language).has_warps;
 }
+
+std::map<std::string, std::int64_t> threads_of_cubin(const std::string& cubin) { return threads_in(Cubin(cubin)); }
 
 }  // namespace salient::workbench

@@ -22,6 +22,63 @@ struct Kept {
   Outputs outputs{};
 };
 
+/// What samples of a plan took, as the worker measured it.
+class Measured {
+ public:
+  Measured(const TimingPlan& plan, std::size_t num_sets, std::size_t num_kernels, const SampleTimes* of)
+      : plan_(plan), num_sets_(num_sets), num_kernels_(num_kernels), of_(of) {}
+
+  bool is_of_candidate(std::size_t sample) const {
+    return sample < num_counted() && kernel_of(sample) + 1 == num_kernels_;
+  }
+
+  /// In seconds of one run. The first of each kernel warm up and are dropped.
+  void take(ShapeTimes& times) const {
+    std::vector<int> seen(num_kernels_);
+    for (std::size_t i = 0; i < num_counted(); ++i)
+      if (seen[kernel_of(i)]++ >= kWarmSamples)
+        samples_of(times, kernel_of(i)).push_back(of_[i].seconds / static_cast<double>(num_sets_));
+  }
+
+  /// Likewise of each kind of `times.by_values`, of the start kernel and of the candidate.
+  void take_by_kinds(ShapeTimes& times) const {
+    const std::size_t num_kinds = times.by_values.size(), of_kind = num_sets_ / num_kinds;
+    std::vector<std::vector<int>> seen(num_kernels_, std::vector<int>(num_kinds));
+    std::vector<std::vector<double>> clocks(num_kinds);
+    for (std::size_t i = 0; i < num_counted(); ++i) {
+      const std::size_t kernel = kernel_of(i), kind = plan_.samples[i].orders.front() % num_sets_ / of_kind;
+      if (seen[kernel][kind]++ < kWarmSamples) continue;
+      ValueTimes& values = times.by_values[kind];
+      (kernel == 0 ? values.start : values.candidate).push_back(of_[i].seconds / static_cast<double>(of_kind));
+      if (kernel > 0) clocks[kind].push_back(of_[i].clock);
+    }
+    for (std::size_t kind = 0; kind < num_kinds; ++kind) {
+      const bool is_known = *std::min_element(clocks[kind].begin(), clocks[kind].end()) > 0;
+      times.by_values[kind].clock = is_known ? spread_of(clocks[kind]).median : 0;
+    }
+  }
+
+  /// The device claims more time than passed on the host, or the candidate's samples took longer by the host's clock.
+  /// @param wall  seconds of all samples, by this process' clock
+  bool clocks_disagree(double wall) const {
+    double claimed = 0;
+    std::vector<double> hidden;
+    for (std::size_t i = 0; i < plan_.samples.size(); ++i) {
+      claimed += of_[i].seconds;
+      if (is_of_candidate(i)) hidden.push_back(of_[i].wall - kWallSlack * of_[i].seconds - kWallExtra);
+    }
+    return claimed > wall * kWallSlack || (!hidden.empty() && spread_of(hidden).median > 0);
+  }
+
+ private:
+  std::size_t kernel_of(std::size_t sample) const { return plan_.samples[sample].orders.front() / num_sets_; }
+  std::size_t num_counted() const { return plan_.samples.size() - num_sets_; }  // the last are verified alone
+
+  const TimingPlan& plan_;
+  std::size_t num_sets_, num_kernels_;
+  const SampleTimes* of_;
+};
+
 class DeviceRun {
  public:
   DeviceRun(const ShapeSetup& setup, ShapeTimes& times)
@@ -34,12 +91,15 @@ class DeviceRun {
                                 .sets = sets_,
                                 .sm = sm_,
                                 .samples = setup.samples,
-                                .seed = mix(setup.seed)})),
+                                .seed = mix(setup.seed),
+                                .kinds = std::max<std::size_t>(setup.kinds, 1)})),
         num_samples_(plan_.samples.size()),
         num_sets_(setup.problems.size()),
         arena_(sets_.end),
         results_((num_samples_ + 1) * sizeof(SampleTimes)),
-        measured_(reinterpret_cast<SampleTimes*>(results_.data())) {}
+        measured_(reinterpret_cast<SampleTimes*>(results_.data())) {
+    plan_.reads_clock = has_kinds();
+  }
 
   std::optional<Finding> run() {
     Worker worker([&] { executor_ = setup_.backend.make_executor(setup_.artifacts, arena_.size()); },
@@ -47,22 +107,33 @@ class DeviceRun {
     prepare_sets(setup_.problems, sets_, arena_);
     Reply reply = worker.wait_until_ready(60);
     std::unique_ptr<DeviceTurn> turn = setup_.backend.turn(DeviceTurn::Kind::kExclusive);
-    if (reply.kind == Reply::Kind::kOk) reply = worker.run(ceilings_step(), 60);
+    const auto measure_ceilings = [&] {
+      if (reply.kind == Reply::Kind::kOk && !has_kinds()) reply = worker.run(ceilings_step(), 60);
+    };
+    measure_ceilings();
     if (reply.kind == Reply::Kind::kOk) reply = run_samples(worker);
     if (reply.kind == Reply::Kind::kOk) reply = worker.run(everything_step(), 60);
     const auto wrong = reply.kind == Reply::Kind::kOk ? judge() : std::nullopt;
-    if (reply.kind == Reply::Kind::kOk) reply = worker.run(ceilings_step(), 60);  // one that was disturbed counts less
+    measure_ceilings();  // once more: one that was disturbed counts less
     turn.reset();
     if (reply.kind != Reply::Kind::kOk) return finding_while_timed(reply);
-    times_.copy_rate = measured_[num_samples_].seconds;
-    times_.flop_rate = measured_[num_samples_].wall;
-    take_samples();
-    if (clocks_disagree()) return Finding{Verdict::kImpossible, times_.shape + kDeviceClocksDisagree, {}};
+    if (has_kinds()) {
+      samples().take_by_kinds(times_);
+    } else {
+      times_.copy_rate = measured_[num_samples_].seconds;
+      times_.flop_rate = measured_[num_samples_].wall;
+      samples().take(times_);
+    }
+    if (samples().clocks_disagree(wall_))
+      return Finding{Verdict::kImpossible, times_.shape + kDeviceClocksDisagree, {}};
     if (wrong) return Finding{wrong->verdict, wrong->reason + ", while it was timed", {}};
     return std::nullopt;
   }
 
  private:
+  bool has_kinds() const { return setup_.kinds > 0; }
+  Measured samples() const { return {plan_, num_sets_, setup_.kernels.size(), measured_}; }
+
   // Steps of the worker: the samples, then the outputs of a set, all memory, and the ceilings.
   std::size_t outputs_step(std::size_t set) const { return num_samples_ + set; }
   std::size_t everything_step() const { return num_samples_ + num_sets_; }
@@ -91,11 +162,6 @@ class DeviceRun {
     return outputs;
   }
 
-  std::size_t kernel_of(std::size_t sample) const { return plan_.samples[sample].orders.front() / num_sets_; }
-  bool is_of_candidate(std::size_t sample) const {
-    return sample + num_sets_ < num_samples_ && kernel_of(sample) + 1 == setup_.kernels.size();
-  }
-
   /// One by one. After a sample of the candidate it is drawn whether, and on which set, it is verified.
   Reply run_samples(Worker& worker) {
     const auto begin = std::chrono::steady_clock::now();
@@ -108,7 +174,9 @@ class DeviceRun {
       const double before = seconds();
       reply = worker.run(i, std::max(setup_.limit - before, 0.0));
       wall_ += seconds() - before;
-      if (reply.kind != Reply::Kind::kOk || !is_of_candidate(i) || kept_.size() == kKeptSamples) continue;
+      if (reply.kind != Reply::Kind::kOk || !samples().is_of_candidate(i) || kept_.size() == kKeptSamples ||
+          has_kinds())
+        continue;
       const std::uint64_t drawn = seed_from_system();
       if (drawn % of_candidate >= kKeptSamples) continue;
       const std::size_t set = mix(drawn) % num_sets_;
@@ -129,7 +197,9 @@ class DeviceRun {
 
   /// What the candidate left at the end on every set, and in the samples that were kept.
   std::optional<Finding> judge() const {
-    for (std::size_t s = 0; s < num_sets_; ++s) {
+    const std::size_t step = has_kinds() ? num_sets_ / setup_.kinds : 1;
+    for (std::size_t from = 0; from < num_sets_; from += step) {
+      const std::size_t s = from + seed_from_system() % step;
       const Problem problem = problem_of(num_samples_ - num_sets_ + s, s);
       const Layout& layout = sets_.layouts[s];
       if (auto found = judge_bounds(problem, layout, kDirt[0].guard, arena_)) return found;
@@ -138,25 +208,6 @@ class DeviceRun {
     for (const Kept& one : kept_)
       if (auto found = judge_numbers(problem_of(one.sample, one.set), one.outputs, seed_from_system())) return found;
     return std::nullopt;
-  }
-
-  /// In seconds of one run. The first of each kernel warm up and are dropped.
-  void take_samples() {
-    std::vector<int> seen(setup_.kernels.size());
-    for (std::size_t i = 0; i + num_sets_ < num_samples_; ++i)
-      if (seen[kernel_of(i)]++ >= kWarmSamples)
-        samples_of(times_, kernel_of(i)).push_back(measured_[i].seconds / static_cast<double>(num_sets_));
-  }
-
-  /// The device claims more time than passed on the host, or the candidate's samples took longer by the host's clock.
-  bool clocks_disagree() const {
-    double claimed = 0;
-    std::vector<double> hidden;
-    for (std::size_t i = 0; i < num_samples_; ++i) {
-      claimed += measured_[i].seconds;
-      if (is_of_candidate(i)) hidden.push_back(measured_[i].wall - kWallSlack * measured_[i].seconds - kWallExtra);
-    }
-    return claimed > wall_ * kWallSlack || (!hidden.empty() && spread_of(hidden).median > 0);
   }
 
   const ShapeSetup& setup_;

@@ -35,6 +35,24 @@ std::vector<std::size_t> buffer_bytes(const ProblemSize& problem, const Candidat
   return bytes;
 }
 
+namespace {
+
+/// Extents of a buffer, then its strides by rows, in elements. @throws Error{kBadData} for what no memory has
+std::vector<std::int64_t> array_of(const Candidate& candidate, const BufferSpec& buffer, const Variables& all) {
+  std::vector<std::int64_t> extents, strides;
+  for (const std::string& extent : extents_of(candidate, buffer)) extents.push_back(evaluate(extent, all));
+  std::int64_t stride = 1;
+  for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent) {
+    strides.insert(strides.begin(), stride);
+    if (*extent < 0 || __builtin_mul_overflow(stride, std::max<std::int64_t>(*extent, 1), &stride))
+      fail(ErrorKind::kBadData, "array " + buffer.name + ": an extent below 0, or more than 2^63 elements");
+  }
+  extents.insert(extents.end(), strides.begin(), strides.end());
+  return extents;
+}
+
+}  // namespace
+
 RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, const Layout& layout, std::size_t artifact,
                     std::int64_t sm) {
   RunOrder order{.artifact = artifact, .launches = resolve_launches(candidate, problem.dims, sm), .end = layout.end};
@@ -43,13 +61,8 @@ RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, cons
   const auto pass = [&](std::size_t b, const BufferSpec& buffer) {
     order.arguments.push_back({true, static_cast<std::int64_t>(layout.buffers[b].offset)});
     if (!language.has_arrays) return;
-    std::vector<Argument> extents, strides;
-    for (const std::string& extent : extents_of(candidate, buffer)) extents.push_back({false, evaluate(extent, all)});
-    for (std::int64_t stride = 1; strides.size() < extents.size();
-         stride *= extents[extents.size() - strides.size()].value)
-      strides.insert(strides.begin(), {false, stride});
-    order.arguments.insert(order.arguments.end(), extents.begin(), extents.end());
-    order.arguments.insert(order.arguments.end(), strides.begin(), strides.end());
+    const std::vector<std::int64_t> numbers = array_of(candidate, buffer, all);
+    for (const std::int64_t number : numbers) order.arguments.push_back({false, number});
   };
   const std::size_t num_buffers = problem.given.buffers.size();
   for (std::size_t b = 0; b < num_buffers; ++b) pass(b, problem.given.buffers[b]);
@@ -164,8 +177,14 @@ TimingPlan make_timing_plan(const TimingSetup& setup) {
     }
     plan.samples.push_back(std::move(sample));
   };
+  const std::size_t of_kind = num_sets / setup.kinds;
+  const std::vector<std::size_t> order = order_of_round(num_kernels);
   for (int round = 0; round < (kWarmSamples + setup.samples) / 2; ++round)
-    for (const std::size_t kernel : order_of_round(num_kernels)) add_sample(kernel, 0, num_sets);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (std::size_t k = 0; k < setup.kinds; ++k) {
+        const std::size_t kind = i < num_kernels ? k : setup.kinds - 1 - k;
+        add_sample(order[i], kind * of_kind, (kind + 1) * of_kind);
+      }
   for (std::size_t s = 0; s < num_sets; ++s) add_sample(num_kernels - 1, s, s + 1);
   return plan;
 }

@@ -36,8 +36,8 @@ inline constexpr Pattern kTimedPatterns[] = {{ValuePattern::kZeroMean, IndexPatt
                                              {ValuePattern::kPositive, IndexPattern::kSorted}};
 inline constexpr std::size_t kNumTimedPatterns = std::size(kTimedPatterns);
 
-/// Whether times depend on values is asked of these, one after the other, with the same indices; the last one is not
-/// among those that are timed.
+/// Whether times depend on values is asked of these, in turns, with the same indices; the last one is not among those
+/// that are timed.
 inline constexpr ValuePattern kComparedValues[] = {ValuePattern::kZeroMean, ValuePattern::kWide,
                                                    ValuePattern::kPositive, ValuePattern::kFar};
 
@@ -62,10 +62,13 @@ struct TimingSetup {
   std::int64_t sm = 1;
   int samples = 20;
   std::uint64_t seed = 0;  ///< of all changes of inputs
+  std::size_t kinds = 1;   ///< the sets are of so many kinds, equally many each, one kind after the other
 };
 
 /// Orders for every kernel on every set (kernel-major), and samples in the order ABBA: kWarmSamples + `samples` per
-/// kernel, each on every set, then the last kernel once on every set. Inputs change by kRotate, none are used twice.
+/// kernel and kind, each on every set of a kind, then the last kernel once on every set. Kinds take turns as kernels
+/// do, so that no drift of the device's clock or temperature speaks for one. Inputs change by kRotate, none are used
+/// twice.
 TimingPlan make_timing_plan(const TimingSetup& setup);
 
 /// Indices of the kernels of two samples each, as they are run: ABBA.

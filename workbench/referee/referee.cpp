@@ -246,6 +246,9 @@ Assessment Referee::assess(const Candidate& candidate, const Candidate& start, c
     made.decision = decide(made.timing);
   }
   made.finding = {made.decision.verdict, made.decision.reason, {}};
+  const bool is_measured = is_correct(made.finding.verdict) && made.finding.verdict != Verdict::kImpossible;
+  if (is_measured && options_.energy_seconds > 0 && backend_.counts_energy())
+    measure_energy_of(candidate, start, made.seed, made.timing);
   if (options_.profiles) {
     const std::variant<Artifact, Finding> compiled = backend_.compile(candidate, case_);  // as it is, a second time
     if (const auto* artifact = std::get_if<Artifact>(&compiled))

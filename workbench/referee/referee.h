@@ -22,8 +22,8 @@ struct RefereeOptions {
   std::uint64_t seed = 0;       ///< of inputs and layouts; 0 = fresh from the operating system for every check
   MoreTests more{};
   bool all_remainders = false;  ///< checks run problems_of_all_remainders(), too
-  double energy_seconds = 0;    ///< for which kernels run to measure energy, where a device counts it
-  bool profiles = false;        ///< a correct candidate's notes begin with what the back end's profiler says
+  double energy_seconds = 0;  ///< for which a correct kernel runs to measure energy, where a device counts it; 0 = not
+  bool profiles = false;      ///< a correct candidate's notes begin with what the back end's profiler says
 };
 
 /// What is known of a candidate after it was judged.
@@ -80,14 +80,17 @@ class Referee {
   Assessment check_on(const Candidate& candidate, const std::vector<Group>& groups, std::uint64_t seed);
   std::optional<Finding> run_problems(const Candidate& candidate, const Artifact& artifact, const Group& group,
                                       Assessment& made);
-  /// Times of start and candidate for each of kComparedValues, once for every shape of `timing`. A dependence is
-  /// measured again before it is believed.
+  /// Times of start and candidate for each of kComparedValues, once for every shape of `timing`. A dependence, and what
+  /// looks impossible, is measured again before it is believed.
   void compare_values(const Candidate& candidate, const Candidate& start, std::uint64_t seed, Timing& timing,
                       Finding& finding);
-  /// For one shape, with the same seed and so the same indices for all values. @param kernels  the last one is the
-  /// candidate, those before are the start kernel
-  std::vector<ValueTimes> times_by_values(const Variables& dims, const std::vector<const Candidate*>& kernels,
-                                          const std::vector<Artifact>& artifacts, std::uint64_t seed, Finding& finding);
+  /// For one shape, whose times by values are those of this measurement, or none.
+  std::optional<Finding> compare_values_on(const Variables& dims, const std::vector<const Candidate*>& kernels,
+                                           const std::vector<Artifact>& artifacts, std::uint64_t seed,
+                                           ShapeTimes& of_shape);
+  /// Joules of start and candidate on every shape of `timing`.
+  void measure_energy_of(const Candidate& candidate, const Candidate& start, std::uint64_t seed, Timing& timing);
+  std::vector<Artifact> artifacts_of(const std::vector<const Candidate*>& kernels);
   Timing time_shapes(const std::vector<const Candidate*>& kernels, const std::vector<Artifact>& artifacts,
                      std::uint64_t seed, Finding& finding);
   ShapeTimes time_shape(const Variables& dims, const std::vector<const Candidate*>& kernels,

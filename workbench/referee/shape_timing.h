@@ -13,12 +13,13 @@ namespace salient::workbench {
 struct ShapeSetup {
   Backend& backend;
   const Case& given;
-  const std::vector<const Candidate*>& kernels;  ///< start, best, best again, candidate
+  const std::vector<const Candidate*>& kernels;  ///< start, best, best again, candidate; of kinds: start, candidate
   const std::vector<Artifact>& artifacts;        ///< theirs
   const std::vector<Problem>& problems;          ///< input sets; kTimedPatterns in turns
   int samples = 20;                              ///< per kernel
   double limit = 300;                            ///< seconds, of all runs together
   std::uint64_t seed = 0;
+  std::size_t kinds = 0;      ///< of time_on_device: the problems are of so many kinds of values; see there
   double energy_seconds = 0;  ///< for which start and candidate run, each, where a device counts energy
 };
 
@@ -31,7 +32,8 @@ std::optional<Finding> time_in_processes(const ShapeSetup& setup, ShapeTimes& ti
 
 /// Where kernels are device code, which reaches no clock and no memory of the host: in one process, by the device's
 /// clock. What is verified is drawn after the sample has run: some samples' outputs of one input set, then what the
-/// last runs left on all sets.
+/// last runs left on all sets. Of kinds of values `times.by_values`, which has them all, gets samples, in turns, and no
+/// ceilings are measured; then what the last runs left is verified on a set of each.
 std::optional<Finding> time_on_device(const ShapeSetup& setup, ShapeTimes& times);
 
 /// Joules of a run of start and candidate, by the device's own counter: both run for `energy_seconds`, one after the

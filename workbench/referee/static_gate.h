@@ -50,10 +50,14 @@ std::optional<std::string> reject_library(const std::filesystem::path& library, 
 std::optional<std::string> reject_ptx(const std::string& ptx, const Candidate& candidate, std::size_t num_parameters);
 
 /// Of the cubin that is run, whatever language and compiler it is from, by its sections and symbols alone: memory of
-/// the module, functions from outside of it, launched kernels that are not there or have other parameters.
+/// the module, functions from outside of it, launched kernels that are not there, have other parameters, or do not say
+/// their threads where the compiler chooses them.
 /// @param cubin  contents of the file
 std::optional<std::string> reject_cubin(const std::string& cubin, const Candidate& candidate,
                                         std::size_t num_parameters);
+
+/// Whether threads are said neither by a launch line nor by its warps.
+bool has_threads_of_compiler(Language language);
 
 /// Threads of a block, by kernel, as the compiler of a cubin fixed them (.reqntid).
 /// @throws Error{kBadData} if the contents are no cubin

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kMostSets = 12, kMaxBytes = std::size_t{2} << 30;
 constexpr std::size_t kHostSets = 2 * kNumTimedPatterns;
 constexpr int kAttempts = 3;
+constexpr std::size_t kMostOfAKind = 8;
+constexpr int kComparedSamples = 8;
 
 /// Input sets in these patterns, in turns. On a device as many of each as fill four times the cache together.
 std::vector<Problem> make_sets(const Case& given, const Variables& dims, const Machine& machine, BackendKind kind,
@@ -28,6 +30,21 @@ std::vector<Problem> make_sets(const Case& given, const Variables& dims, const M
                           ProblemSpec{ShapeSet::kPublic, dims, patterns[s % patterns.size()], mix(seed + s) >> 1});
     total += problems.back().total_bytes();
   }
+  return problems;
+}
+
+/// Input sets for each of kComparedValues, kind by kind, with the same indices for all. As many as fill four times the
+/// cache together.
+std::vector<Problem> make_kinds(const Case& given, const Variables& dims, const Machine& machine, std::uint64_t seed) {
+  const auto make = [&](ValuePattern values, std::size_t set) {
+    return Problem(given, {ShapeSet::kPublic, dims, {values, IndexPattern::kUniform}, mix(seed + set) >> 1});
+  };
+  std::vector<Problem> problems = {make(kComparedValues[0], 0)};
+  const std::size_t round = std::size(kComparedValues) * std::max<std::size_t>(problems[0].total_bytes(), 1);
+  const std::size_t of_kind = std::clamp<std::size_t>(4 * machine.cache_bytes / round, 1, kMostOfAKind);
+  for (const ValuePattern values : kComparedValues)
+    for (std::size_t set = 0; set < of_kind; ++set)
+      if (values != kComparedValues[0] || set > 0) problems.push_back(make(values, set));
   return problems;
 }
 
@@ -106,11 +123,8 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
                          .problems = problems,
                          .samples = options_.samples,
                          .limit = options_.timing_seconds,
-                         .seed = seed,
-                         .energy_seconds = options_.energy_seconds};
-  auto found = time_shape_with(setup, times);
-  if (!found && setup.energy_seconds > 0 && backend_.kind() == BackendKind::kCuda) found = measure_energy(setup, times);
-  if (found) finding = std::move(*found);
+                         .seed = seed};
+  if (auto found = time_shape_with(setup, times)) finding = std::move(*found);
   return times;
 }
 
@@ -120,42 +134,67 @@ void Referee::compare_values(const Candidate& candidate, const Candidate& start,
     return buffer.role != BufferRole::kOut && buffer.fill == Fill::kValues;
   });
   if (!has_values) return;
-  const std::vector<const Candidate*> kernels = {&start, &start, &candidate};
-  std::vector<Artifact> artifacts;
-  for (const Candidate* kernel : kernels) artifacts.push_back(std::get<Artifact>(backend_.compile(*kernel, case_)));
+  const std::vector<const Candidate*> kernels = {&start, &candidate};
+  const std::vector<Artifact> artifacts = artifacts_of(kernels);
   const std::vector<Variables> shapes = public_shapes(case_, backend_.kind());
-  for (std::size_t s = 0; s < shapes.size(); ++s)
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      finding = {};
       const std::uint64_t drawn = mix(seed ^ mix(s)) + static_cast<std::uint64_t>(attempt);
-      timing.shapes[s].by_values = times_by_values(shapes[s], kernels, artifacts, drawn, finding);
-      const bool is_whole = finding.verdict == Verdict::kAccepted;
-      if (!is_whole && finding.verdict != Verdict::kImpossible) return;
-      if (is_whole && decide({{timing.shapes[s]}}).verdict != Verdict::kInputDependent) break;
+      finding = compare_values_on(shapes[s], kernels, artifacts, drawn, timing.shapes[s]).value_or(Finding{});
+      if (finding.verdict == Verdict::kAccepted && decide({{timing.shapes[s]}}).verdict != Verdict::kInputDependent)
+        break;
+      if (finding.verdict != Verdict::kAccepted && finding.verdict != Verdict::kImpossible) return;
     }
+    if (finding.verdict != Verdict::kAccepted) return;  // also of clocks that disagreed every time
+  }
 }
 
-std::vector<ValueTimes> Referee::times_by_values(const Variables& dims, const std::vector<const Candidate*>& kernels,
-                                                 const std::vector<Artifact>& artifacts, std::uint64_t seed,
-                                                 Finding& finding) {
-  std::vector<ValueTimes> all;
-  for (const ValuePattern values : kComparedValues) {
-    const Pattern pattern{values, IndexPattern::kUniform};
+std::optional<Finding> Referee::compare_values_on(const Variables& dims, const std::vector<const Candidate*>& kernels,
+                                                  const std::vector<Artifact>& artifacts, std::uint64_t seed,
+                                                  ShapeTimes& of_shape) {
+  of_shape.by_values.clear();
+  ShapeTimes times{.shape = text_of(dims)};
+  for (const ValuePattern values : kComparedValues) times.by_values.push_back({.values = text_of(values)});
+  const std::vector<Problem> problems = make_kinds(case_, dims, backend_.machine(), seed);
+  auto found = time_on_device({.backend = backend_,
+                               .given = case_,
+                               .kernels = kernels,
+                               .artifacts = artifacts,
+                               .problems = problems,
+                               .samples = std::min(options_.samples, kComparedSamples),
+                               .limit = options_.timing_seconds,
+                               .seed = seed,
+                               .kinds = std::size(kComparedValues)},
+                              times);
+  if (!found) of_shape.by_values = std::move(times.by_values);
+  return found;
+}
+
+void Referee::measure_energy_of(const Candidate& candidate, const Candidate& start, std::uint64_t seed,
+                                Timing& timing) {
+  const std::vector<const Candidate*> kernels = {&start, &candidate};
+  const std::vector<Artifact> artifacts = artifacts_of(kernels);
+  const std::vector<Variables> shapes = public_shapes(case_, backend_.kind());
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
     const std::vector<Problem> problems =
-        make_sets(case_, dims, backend_.machine(), backend_.kind(), {&pattern, 1}, seed);
-    ShapeTimes times{.shape = text_of(dims)};
-    const ShapeSetup setup{.backend = backend_,
-                           .given = case_,
-                           .kernels = kernels,
-                           .artifacts = artifacts,
-                           .problems = problems,
-                           .samples = options_.samples,
-                           .limit = options_.timing_seconds,
-                           .seed = seed};
-    if (auto found = time_shape_with(setup, times)) return finding = std::move(*found), all;
-    all.push_back({text_of(values), times.start, times.best_again});
+        make_sets(case_, shapes[s], backend_.machine(), backend_.kind(), kTimedPatterns, mix(seed ^ s));
+    const auto found = measure_energy({.backend = backend_,
+                                       .given = case_,
+                                       .kernels = kernels,
+                                       .artifacts = artifacts,
+                                       .problems = problems,
+                                       .limit = options_.timing_seconds,
+                                       .seed = seed,
+                                       .energy_seconds = options_.energy_seconds},
+                                      timing.shapes[s]);
+    if (found) return;  // the verdict stands: this is a figure
   }
-  return all;
+}
+
+std::vector<Artifact> Referee::artifacts_of(const std::vector<const Candidate*>& kernels) {
+  std::vector<Artifact> artifacts;  // compiled before
+  for (const Candidate* kernel : kernels) artifacts.push_back(std::get<Artifact>(backend_.compile(*kernel, case_)));
+  return artifacts;
 }
 
 }  // namespace salient::workbench

@@ -60,7 +60,9 @@ double value_dependence(const ShapeTimes& times) {
   double most = 1;
   for (const ValueTimes& one : times.by_values) {
     const double own = median(last.candidate) / median(one.candidate);
-    most = std::max(most, std::min(own, own / (median(last.start) / median(one.start))));
+    const double beside = own / (median(last.start) / median(one.start));
+    const double cycles = last.clock > 0 && one.clock > 0 ? own * last.clock / one.clock : own;
+    most = std::max(most, std::min({own, beside, cycles}));
   }
   return most;
 }

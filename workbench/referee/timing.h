@@ -12,6 +12,7 @@ namespace salient::workbench {
 struct ValueTimes {
   std::string values{};
   std::vector<double> start{}, candidate{};
+  double clock = 0;  ///< of the multiprocessors while the candidate ran, in hertz; 0 = not known
 };
 
 /// Of one public shape. Samples are seconds of one run, all kernels interleaved in one process.
@@ -52,8 +53,9 @@ struct Decision {
 /// the best; SLOWER if a shape is, or if the loss is above the same limit; else NOISE.
 Decision decide(const Timing& timing);
 
-/// How much longer the candidate takes for the last values of `by_values` than for others, by its own times and beside
-/// the start kernel's, whichever is less; the largest over the other values. 1 where nothing was measured.
+/// How much longer the candidate takes for the last values of `by_values` than for others, by its own times, by the
+/// cycles of its multiprocessors and beside the start kernel's times, whichever is least; the largest over the other
+/// values. 1 where nothing was measured.
 double value_dependence(const ShapeTimes& times);
 
 /// Geometric mean over the shapes of floor / candidate: 1 is as fast as can be measured. 0 without shapes.
