@@ -390,7 +390,7 @@ class SalientKernels(unittest.TestCase):
     def interrupt(self, run, command, record):
         """Ctrl-C for all processes of a terminal, once the record is there. @return what was printed"""
         process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "command", "--command", command,
-                                    "--method", "single", *SLOW, "--rounds", "6", "--out", run],
+                                    "--method", "single", *SLOW, "--rounds", "3", "--out", run],
                                    cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                    start_new_session=True)
         ledger = run / "ledger.jsonl"
@@ -413,10 +413,10 @@ class SalientKernels(unittest.TestCase):
         begin = time.time()
         self.interrupt(self.work / "asked", "sleep 100", "request")
         self.assertLess(time.time() - begin, 60, "the command is not waited for")
-        self.assertIn("candidates 6", self.run_it("advance", self.work / "asked", *go_on).stdout)
+        self.assertIn("candidates 3", self.run_it("advance", self.work / "asked", *go_on).stdout)
         judged = self.interrupt(self.work / "judged", "cat good.cpp", "answer")
         self.assertNotIn("RUNTIME_ERROR", judged, "the signal is not the candidate's fault")
-        self.assertIn("candidates 6", self.run_it("advance", self.work / "judged").stdout)
+        self.assertIn("candidates 3", self.run_it("advance", self.work / "judged").stdout)
 
     def test_a_budget_leaves_a_run_open_whoever_answers(self):
         run, go_on = self.work / "run", ["--generator", "command", "--command", "cat good.cpp"]
