@@ -137,16 +137,15 @@ class Step {
     const int last = layers() - 1;
     const bool is_last_fused = ran("last_layer_kernel");
     double between = 0;
-    for (int i = 0; i < layers(); ++i) {
-      // a layer's result or its gradient, and the next one's operand or its, each way
+    for (int i = 0; i < layers(); ++i)  // a layer's result or its gradient, and the next one's operand or its, each way
       if (i > (is_first_fused_ ? 1 : 0) && !(i == last && is_last_fused))
         between += 2 * activations(read_by(i), width()) + 2 * activations(rows_of(i), 2 * width());
-    }
     const double in = 2 * padded_columns(in_), first = 2 * rows_of(0) * in * padded_columns(width());
     const double last_in = 2 * padded_columns(in_of(last)), of_last = 2 * seeds() * last_in * padded_columns(classes_);
     if (is_first_fused_) add_products(rows_of(0), in, padded_columns(width()), -2);
     if (is_last_fused) add_products(seeds(), last_in, padded_columns(classes_), -2);
-    add("rows of the table, their means", {"first_operand"}, read_by(0) * row_bytes_ + activations(rows_of(0), in));
+    add("rows of the table, their means", {"aggregate_features"},
+        read_by(0) * row_bytes_ + activations(rows_of(0), in));
     // an operand, what dropout keeps, and means and own rows behind the layer, or their gradient
     const double of_fused =
         activations(rows_of(0), in) + rows_of(0) * width() / 8 + (last > 0 ? activations(rows_of(1), 2 * width()) : 0);
@@ -155,7 +154,7 @@ class Step {
     add("dropout of the first layer", {"fused_dropout"}, rows_of(0) * width() / 8);
     add("last layer, loss, their gradients", {"last_layer_kernel"},
         2 * activations(read_by(last), width()) + activations(seeds(), 2 * width()), 2 * of_last);
-    add("between layers", {"next_operand", "spread_gradient"}, between);
+    add("between layers", {"aggregate_hidden", "aggregate_backward"}, between);
   }
 
   /// Sums over neighbours, and their gradients.

@@ -49,7 +49,7 @@ std::map<std::string, StepTensor> step_tensors_of(const Model& model) {
   return tensors;
 }
 
-LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const SageCounts& counts) {
+LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const StepCounts& counts) {
   LoaderStats stats;
   for (const BatchRequest& batch : batches) stats.seeds += static_cast<std::int64_t>(batch.seeds.size());
   stats.batches = static_cast<std::int64_t>(batches.size());
@@ -60,7 +60,7 @@ LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const SageCou
   return stats;
 }
 
-SageData sage_data_of(const Dataset& dataset, const ResidentView& data) {
+StepInputs sage_data_of(const Dataset& dataset, const ResidentView& data) {
   const float unit = dataset.feature_type == FeatureType::kFp8 ? dataset.fp8_scale : 1;
   const RowTable& rows = data.device_rows;
   return {data.graph->csr(),

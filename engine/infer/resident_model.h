@@ -24,10 +24,10 @@ ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& data
 std::map<std::string, StepTensor> step_tensors_of(const Model& model);
 
 /// Of batches that stay on the GPU: sampled, never copied.
-LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const SageCounts& counts);
+LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const StepCounts& counts);
 
 /// @param data  has graph and features in GPU memory
-SageData sage_data_of(const Dataset& dataset, const ResidentView& data);
+StepInputs sage_data_of(const Dataset& dataset, const ResidentView& data);
 
 /// The parameters of a GraphSAGE model on the GPU, and their gradients where they have some.
 std::vector<SageWeights> sage_weights_of(const Model& model);

@@ -39,12 +39,12 @@ class ForwardPass {
   virtual void run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) = 0;
   virtual const float* logits() const = 0;
   virtual std::int64_t logits_stride() const = 0;
-  virtual SageCounts counts(cudaStream_t stream) const = 0;
+  virtual StepCounts counts(cudaStream_t stream) const = 0;
 };
 
 class SagePass final : public ForwardPass {
  public:
-  SagePass(const SageShape& shape, const SageData& data) : forward_(shape, data) {}
+  SagePass(const SageShape& shape, const StepInputs& data) : forward_(shape, data) {}
   void start(const Model& model, std::span<const NodeId> seeds) override {
     forward_.start(sage_weights_of(model), seeds);
   }
@@ -53,7 +53,7 @@ class SagePass final : public ForwardPass {
   }
   const float* logits() const override { return forward_.logits(); }
   std::int64_t logits_stride() const override { return forward_.logits_stride(); }
-  SageCounts counts(cudaStream_t stream) const override { return forward_.counts(stream); }
+  StepCounts counts(cudaStream_t stream) const override { return forward_.counts(stream); }
 
  private:
   SageForward forward_;
@@ -62,7 +62,7 @@ class SagePass final : public ForwardPass {
 /// Its graph reads the model's own tensors, so the step is made again for a model with others.
 class ModelPass final : public ForwardPass {
  public:
-  ModelPass(const ModelStepShape& shape, const SageData& data, const Model& model) : shape_(shape), data_(data) {
+  ModelPass(const ModelStepShape& shape, const StepInputs& data, const Model& model) : shape_(shape), data_(data) {
     make_step(model);
   }
   void start(const Model& model, std::span<const NodeId> seeds) override {
@@ -74,7 +74,7 @@ class ModelPass final : public ForwardPass {
   }
   const float* logits() const override { return step_->logits(); }
   std::int64_t logits_stride() const override { return step_->logits_stride(); }
-  SageCounts counts(cudaStream_t stream) const override { return step_->counts(stream); }
+  StepCounts counts(cudaStream_t stream) const override { return step_->counts(stream); }
 
  private:
   /// Unless it is there.
@@ -91,7 +91,7 @@ class ModelPass final : public ForwardPass {
   }
 
   const ModelStepShape shape_;
-  const SageData data_;
+  const StepInputs data_;
   std::map<std::string, StepTensor> tensors_;
   std::optional<ModelStep> step_;
 };

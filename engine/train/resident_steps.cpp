@@ -92,8 +92,8 @@ std::optional<ParameterUpdate> make_update(const StepParts& parts) {
   return update;
 }
 
-SageData inputs_of(const StepParts& parts, const DeviceTargets& targets) {
-  SageData inputs = sage_data_of(parts.run.dataset, parts.run.data.view());
+StepInputs inputs_of(const StepParts& parts, const DeviceTargets& targets) {
+  StepInputs inputs = sage_data_of(parts.run.dataset, parts.run.data.view());
   inputs.links = targets.links();
   return inputs;
 }

@@ -87,7 +87,7 @@ std::int64_t exact_forward_bytes(const ExactShape& shape, std::size_t num_nodes)
 }
 
 struct ExactForward::Impl {
-  Impl(const ExactShape& s, const SageData& d, std::span<std::byte> spent_features)
+  Impl(const ExactShape& s, const StepInputs& d, std::span<std::byte> spent_features)
       : shape(s),
         data(d),
         widths(widths_of(s)),
@@ -250,7 +250,7 @@ struct ExactForward::Impl {
   }
 
   const ExactShape shape;
-  const SageData data;
+  const StepInputs data;
   const std::vector<ExactWidth> widths;
   std::array<Side, 2> sides;  // of blocks in turns
   DeviceArray<std::byte> block_own, projected;
@@ -269,7 +269,7 @@ struct ExactForward::Impl {
   const int num_gathering = multiprocessors_of_gather(num_multiprocessors);
 };
 
-ExactForward::ExactForward(const ExactShape& shape, const SageData& data, std::span<std::byte> spent_features)
+ExactForward::ExactForward(const ExactShape& shape, const StepInputs& data, std::span<std::byte> spent_features)
     : impl_(std::make_unique<Impl>(shape, data, spent_features)) {}
 ExactForward::~ExactForward() { (void)cudaDeviceSynchronize(); }
 

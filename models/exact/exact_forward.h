@@ -24,7 +24,7 @@ class ExactForward {
   /// @param spent_features  the features' memory, if nothing reads them later: start() may overwrite it, and can be
   ///                        called once; or empty
   /// @throws Error{kDeviceMemory}
-  ExactForward(const ExactShape& shape, const SageData& data, std::span<std::byte> spent_features = {});
+  ExactForward(const ExactShape& shape, const StepInputs& data, std::span<std::byte> spent_features = {});
   ~ExactForward();
   ExactForward(const ExactForward&) = delete;
   ExactForward& operator=(const ExactForward&) = delete;

@@ -17,7 +17,7 @@ namespace salient {
 struct Values {
   Matrix value, gradient;
 };
-Values values_of(StepProgram& program, Height height, std::int64_t width);
+Values values_of(StepProgram& program, RowCount height, std::int64_t width);
 
 /// What a layer reads of the one before: rows of the grown level.
 struct StackInput {

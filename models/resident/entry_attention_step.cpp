@@ -33,7 +33,7 @@ Maps maps_of(const StackLayer& layer) {
 }
 
 /// The rows that layer i's l has.
-Height height_of_l(const StepProgram& program, std::size_t level) {
+RowCount height_of_l(const StepProgram& program, std::size_t level) {
   if (level == program.levels().last()) return {level, 1 + program.shape().rule.fanouts[level]};
   return {level + 1};
 }
@@ -166,7 +166,7 @@ Matrix add_entry_attention(StepProgram& program, const Convolution& c) {
   const Values input = c.input ? c.input->rows : add_features(program, c);
   Maps maps = maps_of(c.layer);
   const std::int64_t part = padded(c.layer.out);
-  const auto add = [&](const std::vector<LinearMap>& of, Height height, const Matrix& gradient) {
+  const auto add = [&](const std::vector<LinearMap>& of, RowCount height, const Matrix& gradient) {
     const Values result = values_of(program, height, part * static_cast<std::int64_t>(of.size()));
     add_maps(program, of, input.value, c.input ? std::optional(gradient) : std::nullopt, result);
     return result;

@@ -27,8 +27,8 @@ struct LastLayer {
   void* z_gradient;    ///< as z; every row is written
 };
 
-/// The same as next_operand(), the product, seed_loss(), the product's gradient and spread_gradient(), but for the
-/// order of sums.
+/// The same as aggregate_hidden(), the product, seed_loss(), the product's gradient and aggregate_backward(), but for
+/// the order of sums.
 void last_layer(const LastLayer& layer, cudaStream_t stream);
 
 }  // namespace salient

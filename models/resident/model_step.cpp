@@ -111,6 +111,6 @@ std::size_t ModelStep::run_some(std::span<const StepHeader> rest, cudaStream_t s
 
 const float* ModelStep::logits() const { return impl_->program.logits_rows(); }
 std::int64_t ModelStep::logits_stride() const { return padded(impl_->program.shape().model.num_classes); }
-SageCounts ModelStep::counts(cudaStream_t stream) const { return impl_->program.batches().counts(stream); }
+StepCounts ModelStep::counts(cudaStream_t stream) const { return impl_->program.batches().counts(stream); }
 
 }  // namespace salient

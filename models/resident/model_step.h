@@ -50,7 +50,7 @@ struct StepTensor {
 /// Device memory of the step's inputs and results; all of it outlives the step. A prediction has no targets, gradients
 /// and sums.
 struct ModelStepData {
-  SageData inputs;
+  StepInputs inputs;
   SeedTargets targets;
   std::map<std::string, StepTensor> tensors;  ///< by the names that they have in the model
   double* sums;                               ///< [batches of an epoch, 2]: loss and right predictions, see loss.h
@@ -96,7 +96,7 @@ class ModelStep {
   std::int64_t logits_stride() const;
 
   /// What the epoch computed so far. Blocks until `stream` has passed.
-  SageCounts counts(cudaStream_t stream) const;
+  StepCounts counts(cudaStream_t stream) const;
 
  private:
   struct Impl;

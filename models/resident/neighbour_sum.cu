@@ -145,7 +145,7 @@ __device__ void store_masked(const MaskedRows& to, std::int64_t at, unsigned kep
 
 template <class T, bool kRelu, bool kHasDropout, bool kHasMasked>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    spread_kernel(LevelSource<T, kRelu> source, NeighbourSum sum, SpreadGradient spread, RowGroup group) {
+    spread_kernel(LevelSource<T, kRelu> source, NeighbourSum sum, AggregateBackward spread, RowGroup group) {
   const auto reader = source.reader();
   const Lane lane = Lane::of(group);
   const int rows_of_group = min(lane.count, kOriginRows), groups_per_block = kThreadsPerBlock >> group.log_lanes;
@@ -233,8 +233,8 @@ void neighbour_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t 
   });
 }
 
-void spread_gradient(const NeighbourSum& sum, const LevelRows& rows, const SpreadGradient& spread,
-                     cudaStream_t stream) {
+void aggregate_backward(const NeighbourSum& sum, const LevelRows& rows, const AggregateBackward& spread,
+                        cudaStream_t stream) {
   const RowGroup group = RowGroup::make(rows.width / 8);
   const std::int64_t of_group = std::min(group.lanes(), kOriginRows);
   const std::int64_t groups = (rows.growth.grown_capacity + of_group - 1) / of_group;

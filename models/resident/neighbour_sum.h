@@ -22,7 +22,7 @@ struct NeighbourSum {
   ActivationType type;                  ///< of the operand
   void* operand;                        ///< [capacity, width] device
   void* own_rows;                       ///< [capacity, padded(features + 1)] device: x_i | 1; null: not wanted
-  /// [grown_capacity, width of z / 8] device, of LevelRows with `neighbours` or `self`, for spread_gradient(): bit
+  /// [grown_capacity, width of z / 8] device, of LevelRows with `neighbours` or `self`, for aggregate_backward(): bit
   /// c % 8 of byte c / 8 becomes (column c is kept), by `self` in rows of the level's nodes, by `neighbours` in their
   /// entries'.
   std::uint8_t* drawn;
@@ -48,13 +48,14 @@ struct MaskedRows {
 
 /// The gradient of neighbour_sum() of LevelRows with respect to z. Each row has one source, so nothing is added up but
 /// what the model uses beside the sum: `self` of the nodes of the level, `seeds` of the first num_seeds.
-struct SpreadGradient {
+struct AggregateBackward {
   const void* gradient;  ///< [capacity, width] device: of the operand
   void* dz;              ///< [grown_capacity, width of z] device; every row is written
   RowAddend self{}, seeds{};
   const StepHeader* header;
   MaskedRows masked{};  ///< written, too; of rows in bf16 that are read as they are
 };
-void spread_gradient(const NeighbourSum& sum, const LevelRows& rows, const SpreadGradient& spread, cudaStream_t stream);
+void aggregate_backward(const NeighbourSum& sum, const LevelRows& rows, const AggregateBackward& spread,
+                        cudaStream_t stream);
 
 }  // namespace salient

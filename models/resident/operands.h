@@ -29,13 +29,13 @@ enum class RowsBehind : std::uint8_t { kZeros, kAsTheyWere };
 ///
 /// @param out  [capacity, 2 * padded(width)] device
 /// Cost: reads the row of every node and every entry once, in random order, and writes `out`.
-void first_operand(const LastHop& hop, const FeatureRows& features, ActivationType type, RowsBehind behind, void* out,
-                   cudaStream_t stream);
+void aggregate_features(const LastHop& hop, const FeatureRows& features, ActivationType type, RowsBehind behind,
+                        void* out, cudaStream_t stream);
 
 /// The same in bf16 by a few multiprocessors, on which nothing else runs meanwhile: for work beside it that wants whole
 /// multiprocessors. Rows behind the level's end are left as they were.
-void first_operand_apart(const LastHop& hop, const FeatureRows& features, int multiprocessors, void* out,
-                         cudaStream_t stream);
+void aggregate_features_apart(const LastHop& hop, const FeatureRows& features, int multiprocessors, void* out,
+                              cudaStream_t stream);
 
 /// The dropout of a hidden layer: models/kernels/dropout.h with the seed and step of the header.
 struct TreeDropout {
@@ -53,19 +53,19 @@ struct HiddenLayer {
   std::int64_t width;  ///< a multiple of 8
   ActivationType type;
   std::uint8_t* kept;  ///< [grown_capacity, width / 8] device: bit c % 8 of byte c / 8 = (element is positive and
-                       ///< kept); null: spread_gradient() is not called
+                       ///< kept); null: aggregate_backward() is not called
 };
 
 /// The operand of the layer behind it; writes `kept` if there is one.
 ///
 /// @param z    [grown_capacity, width] device
 /// @param out  [capacity, 2 * width] device
-void next_operand(const HiddenLayer& layer, const void* z, void* out, cudaStream_t stream);
+void aggregate_hidden(const HiddenLayer& layer, const void* z, void* out, cudaStream_t stream);
 
-/// The gradient of next_operand(): dz from the operand's gradient. Each row has one source, so nothing is added up.
+/// The gradient of aggregate_hidden(): dz from the operand's gradient. Each row has one source, so nothing is added up.
 ///
 /// @param gradient  [capacity, 2 * width] device
 /// @param dz        [grown_capacity, width] device; every row is written
-void spread_gradient(const HiddenLayer& layer, const void* gradient, void* dz, cudaStream_t stream);
+void aggregate_backward(const HiddenLayer& layer, const void* gradient, void* dz, cudaStream_t stream);
 
 }  // namespace salient

@@ -15,7 +15,7 @@ namespace salient {
 std::int64_t sage_forward_bytes(const SageShape& shape) { return sage_layers_bytes(shape, SageUse::kInference); }
 
 struct SageForward::Impl {
-  Impl(const SageShape& s, const SageData& data) : shape(s), layers(s, data, SageUse::kInference) {
+  Impl(const SageShape& s, const StepInputs& data) : shape(s), layers(s, data, SageUse::kInference) {
     require(s.dropout == 0, "inference has no dropout");
     graphs.resize(layers.batches().num_trees());
     for (std::size_t tree = 0; tree < graphs.size(); ++tree) {
@@ -46,7 +46,7 @@ struct SageForward::Impl {
   std::vector<std::optional<StepGraph>> graphs;  // by tree
 };
 
-SageForward::SageForward(const SageShape& shape, const SageData& data) : impl_(std::make_unique<Impl>(shape, data)) {}
+SageForward::SageForward(const SageShape& shape, const StepInputs& data) : impl_(std::make_unique<Impl>(shape, data)) {}
 SageForward::~SageForward() = default;
 
 void SageForward::start(std::span<const SageWeights> weights, std::span<const NodeId> order) {
@@ -67,6 +67,6 @@ void SageForward::run(const StepHeader& header, const std::optional<StepHeader>&
 
 const float* SageForward::logits() const { return impl_->layers.logits(); }
 std::int64_t SageForward::logits_stride() const { return padded(impl_->shape.num_classes); }
-SageCounts SageForward::counts(cudaStream_t stream) const { return impl_->layers.batches().counts(stream); }
+StepCounts SageForward::counts(cudaStream_t stream) const { return impl_->layers.batches().counts(stream); }
 
 }  // namespace salient

@@ -22,7 +22,7 @@ class SageForward {
   /// Allocates everything, times the products' algorithms, captures the graph. Blocks.
   /// @param shape  without dropout
   /// @throws Error{kDeviceMemory}
-  SageForward(const SageShape& shape, const SageData& data);
+  SageForward(const SageShape& shape, const StepInputs& data);
   ~SageForward();
   SageForward(const SageForward&) = delete;
   SageForward& operator=(const SageForward&) = delete;
@@ -42,7 +42,7 @@ class SageForward {
   std::int64_t logits_stride() const;
 
   /// Of the batches since start(). Blocks until `stream` has passed.
-  SageCounts counts(cudaStream_t stream) const;
+  StepCounts counts(cudaStream_t stream) const;
 
  private:
   struct Impl;

@@ -106,7 +106,7 @@ std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use) {
   return bytes + trees * layers.front().rows * (16 + 4 * shape.rule.fanouts.back());
 }
 
-SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use)
+SageLayers::SageLayers(const SageShape& shape, const StepInputs& data, SageUse use)
     : shape_(shape),
       gather_multiprocessors_(
           use == SageUse::kTraining && has_fused_layer(shape) ? gather_multiprocessors(shape, data.features) : 0),
@@ -120,7 +120,7 @@ SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use
                                  : has_fused && layers_.empty()                  ? LayerKind::kFused
                                                                                  : LayerKind::kHidden));
   if (has_fused)
-    fused_.emplace(fused_shape(shape), FusedLayer::Operands{first_operand_of(0), first_operand_of(1)},
+    fused_.emplace(fused_shape(shape), FusedLayer::Operands{aggregated_features_of(0), aggregated_features_of(1)},
                    gather_multiprocessors_);
   // What timing runs read must be numbers: some algorithms are faster on others.
   for (const Layer& layer : layers_) {
@@ -169,7 +169,7 @@ HiddenLayer SageLayers::hidden_layer(std::size_t i, std::size_t tree) const {
           layers_[i].kept.get()};
 }
 
-std::byte* SageLayers::first_operand_of(std::size_t tree) const {
+std::byte* SageLayers::aggregated_features_of(std::size_t tree) const {
   const Layer& first = layers_.front();
   if (gather_multiprocessors_ == 0) return first.operand.get();
   const std::int64_t elements =
@@ -180,10 +180,11 @@ std::byte* SageLayers::first_operand_of(std::size_t tree) const {
 void SageLayers::gather(Place place, cudaStream_t stream) const {
   LastHop hop = batches_.tree(place.tree).last_hop();
   if (gather_multiprocessors_ > 0)
-    return first_operand_apart(hop, features_, gather_multiprocessors_, first_operand_of(place.tree), stream);
+    return aggregate_features_apart(hop, features_, gather_multiprocessors_, aggregated_features_of(place.tree),
+                                    stream);
   hop.capacity = first_rows_[place.choice];
   const RowsBehind behind = fused_ ? RowsBehind::kAsTheyWere : RowsBehind::kZeros;
-  first_operand(hop, features_, shape_.activations, behind, layers_[0].operand.get(), stream);
+  aggregate_features(hop, features_, shape_.activations, behind, layers_[0].operand.get(), stream);
 }
 
 void SageLayers::draw(Place place, cudaStream_t stream) const {
@@ -200,7 +201,7 @@ void SageLayers::enqueue_first(Place place, cudaStream_t stream) const {
 
 void SageLayers::enqueue_layer(std::size_t i, Place place, cudaStream_t stream) const {
   if (i > 1 || !fused_)
-    next_operand(hidden_layer(i - 1, place.tree), layers_[i - 1].result.get(), layers_[i].operand.get(), stream);
+    aggregate_hidden(hidden_layer(i - 1, place.tree), layers_[i - 1].result.get(), layers_[i].operand.get(), stream);
   if (has_hidden_product(i))
     hidden_[i - 1].run(hidden_layer(i, place.tree).growth.num_grown, layers_[i].result.get(), stream);
   else

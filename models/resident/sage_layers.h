@@ -30,7 +30,7 @@ struct SageShape {
 };
 
 /// Device memory of the inputs; all of it outlives what reads it.
-struct SageData {
+struct StepInputs {
   DeviceCsr graph;
   FeatureRows features;
   FeatureRows edge_features{};       ///< [entries of the graph, width] in its order; null: no model reads them
@@ -65,7 +65,7 @@ class SageLayers {
  public:
   /// Allocates everything, clears what products read, and times the products' algorithms. Blocks.
   /// @throws Error{kDeviceMemory}
-  SageLayers(const SageShape& shape, const SageData& data, SageUse use);
+  SageLayers(const SageShape& shape, const StepInputs& data, SageUse use);
 
   /// One layer's memory, in the activations' type where nothing else is said.
   struct Layer {
@@ -116,7 +116,7 @@ class SageLayers {
 
  private:
   Product plan(std::size_t layer, std::int64_t rows, cudaStream_t stream);
-  std::byte* first_operand_of(std::size_t tree) const;
+  std::byte* aggregated_features_of(std::size_t tree) const;
 
   const SageShape shape_;
   const int gather_multiprocessors_;  // that the gather has for itself; 0: it shares all of them

@@ -161,7 +161,7 @@ void SagePasses::enqueue_backward(Place place, cudaStream_t on) {
       forward_.enqueue_fused_gradient(place, operand_gradient_.get(), on);
       break;
     }
-    spread_gradient(below, operand_gradient_.get(), gradients_[i - 1].result.get(), on);
+    aggregate_backward(below, operand_gradient_.get(), gradients_[i - 1].result.get(), on);
     follow(other, on);
   }
   if (!is_fused(0)) first_layer_[place.choice].run(on);

@@ -138,10 +138,10 @@ class Builder {
         },
         [&program = program_, sum, below, level, gradient, residual, head,
          masked = i == 1 ? first_masked_ : nullptr](const StepRun& run) {
-          spread_gradient(program.of(run, sum), program.level_rows(level, below.value, run),
-                          {gradient.data, below.gradient.data, residual, head, program.tree(run).header(),
-                           masked ? masked(run) : MaskedRows{}},
-                          run.stream);
+          aggregate_backward(program.of(run, sum), program.level_rows(level, below.value, run),
+                             {gradient.data, below.gradient.data, residual, head, program.tree(run).header(),
+                              masked ? masked(run) : MaskedRows{}},
+                             run.stream);
         });
     return gradient;
   }

@@ -181,6 +181,6 @@ std::size_t SageStep::run_some(std::span<const StepHeader> rest, cudaStream_t st
   return 1;
 }
 
-SageCounts SageStep::counts(cudaStream_t stream) const { return impl_->batches().counts(stream); }
+StepCounts SageStep::counts(cudaStream_t stream) const { return impl_->batches().counts(stream); }
 
 }  // namespace salient

@@ -23,7 +23,7 @@ struct SageStepShape {
 
 /// Device memory of the step's inputs and results; all of it outlives the step.
 struct SageStepData {
-  SageData inputs;
+  StepInputs inputs;
   SeedTargets targets;
   std::vector<SageWeights> weights;  ///< the first layer's first
   double* sums;                      ///< [batches of an epoch, 2]: loss and right predictions, see loss.h
@@ -62,7 +62,7 @@ class SageStep {
   static constexpr std::size_t kMaxAhead = SampledBatches::num_trees(SamplingLead::kThreeBatches) - 1;
 
   /// What the epoch computed so far. Blocks until `stream` has passed.
-  SageCounts counts(cudaStream_t stream) const;
+  StepCounts counts(cudaStream_t stream) const;
 
  private:
   struct Impl;

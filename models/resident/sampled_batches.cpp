@@ -69,8 +69,8 @@ void SampledBatches::begin_all(std::span<const StepHeader> rest, std::size_t cou
   announce(announced, announced_.get(), stream);
 }
 
-SageCounts SampledBatches::counts(cudaStream_t stream) const {
-  SageCounts result;
+StepCounts SampledBatches::counts(cudaStream_t stream) const {
+  StepCounts result;
   for (std::size_t i = 0; i < trees_.size(); ++i) {
     const bool is_ahead = !begun_.empty() && i != current_;
     const std::vector<std::int64_t> edges = trees_[i].num_edges(

@@ -12,7 +12,7 @@
 namespace salient {
 
 /// What batches sampled, repeated nodes counted as often as they occur.
-struct SageCounts {
+struct StepCounts {
   std::vector<std::int64_t> hop_nodes, hop_edges;  ///< [hops], the seeds' own first: known after it, sampled in it
 };
 
@@ -73,7 +73,7 @@ class SampledBatches {
   }
 
   /// Of the batches that began since start(). Blocks until `stream` has passed.
-  SageCounts counts(cudaStream_t stream) const;
+  StepCounts counts(cudaStream_t stream) const;
 
  private:
   /// Batches, that at hand the first, whose tree has levels, or is complete, before its work begins.

@@ -14,7 +14,7 @@
 
 namespace salient {
 
-Values values_of(StepProgram& program, Height height, std::int64_t width) {
+Values values_of(StepProgram& program, RowCount height, std::int64_t width) {
   return {program.matrix(height, width), program.gradient(height, width)};
 }
 

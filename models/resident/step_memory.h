@@ -13,7 +13,7 @@
 namespace salient {
 
 /// How many rows a matrix has: those of a level, or several for each of them.
-struct Height {
+struct RowCount {
   std::size_t level;
   std::int64_t per_node = 1;
 };
@@ -22,7 +22,7 @@ struct Height {
 struct Matrix {
   std::byte* data = nullptr;
   std::int64_t width = 0;  ///< a multiple of 8
-  Height height{};
+  RowCount height{};
   ActivationType type{};
   std::int64_t turn = 0;  ///< bytes from one batch's rows to the next one's, where two batches have some; 0: one has
 
@@ -74,8 +74,8 @@ class Levels {
   std::size_t last() const { return capacities_.size() - 1; }
   const std::vector<std::int64_t>& choices() const { return choices_; }
   RowChoices choices_for_kernel() const;  ///< the same
-  std::int64_t capacity(Height height) const { return capacities_[height.level] * height.per_node; }
-  std::int64_t rows(Height height, std::size_t choice) const {
+  std::int64_t capacity(RowCount height) const { return capacities_[height.level] * height.per_node; }
+  std::int64_t rows(RowCount height, std::size_t choice) const {
     return (height.level == last() ? choices_[choice] : capacities_[height.level]) * height.per_node;
   }
 

@@ -24,17 +24,17 @@ StepProgram::StepProgram(const ModelStepShape& shape, const ModelStepData* data)
   if (is_training()) products_beside_.emplace();
 }
 
-Matrix StepProgram::matrix(Height height, std::int64_t width) {
+Matrix StepProgram::matrix(RowCount height, std::int64_t width) {
   require(width % 8 == 0, "a matrix has a multiple of 8 columns");
   const auto size = static_cast<std::int64_t>(size_of(shape_.activations));
   return {memory_.allocate(levels_.capacity(height) * width * size), width, height, shape_.activations};
 }
 
-Matrix StepProgram::gradient(Height height, std::int64_t width) {
+Matrix StepProgram::gradient(RowCount height, std::int64_t width) {
   return is_training() ? matrix(height, width) : Matrix{nullptr, width, height, shape_.activations};
 }
 
-Matrix StepProgram::matrix_ahead(Height height, std::int64_t width) {
+Matrix StepProgram::matrix_ahead(RowCount height, std::int64_t width) {
   if (!is_training()) return matrix(height, width);
   constexpr std::int64_t kAlignment = 256;  // of what products read
   const auto size = static_cast<std::int64_t>(size_of(shape_.activations));
@@ -158,7 +158,7 @@ void StepProgram::add_first_sum(const NeighbourSum& sum, const Matrix& operand, 
 
 std::function<LevelRows(const StepRun&)> StepProgram::hidden_rows(const HiddenSum& hidden) {
   if (hidden.is_activated) return [=, this](const StepRun& run) { return level_rows(hidden.level, hidden.z, run); };
-  const Height grown{hidden.level + 1};
+  const RowCount grown{hidden.level + 1};
   auto* const kept = memory_.array<std::uint8_t>(levels_.capacity(grown) * hidden.z.width / 8);
   const TreeDropout mask = hidden.dropout ? dropout(*hidden.dropout) : no_dropout();
   return [=, this](const StepRun& run) {
@@ -191,9 +191,9 @@ void StepProgram::add_hidden_sum(const NeighbourSum& sum, const Matrix& operand,
         neighbour_sum(mine, rows(run), run.stream);
       },
       [=, this](const StepRun& run) {
-        const SpreadGradient spread{hidden.gradient, hidden.z_gradient.data, hidden.self, hidden.seeds,
-                                    tree(run).header()};
-        spread_gradient(of(run, sum), rows(run), spread, run.stream);
+        const AggregateBackward spread{hidden.gradient, hidden.z_gradient.data, hidden.self, hidden.seeds,
+                                       tree(run).header()};
+        aggregate_backward(of(run, sum), rows(run), spread, run.stream);
       });
 }
 

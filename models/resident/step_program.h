@@ -64,7 +64,7 @@ struct HiddenSum {
   const std::byte* gradient;               ///< of the operand
   bool is_activated = false;               ///< rows are read as they are
   std::optional<std::uint32_t> dropout{};  ///< the mask's layer; none: no dropout
-  RowAddend self{}, seeds{};               ///< SpreadGradient's
+  RowAddend self{}, seeds{};               ///< AggregateBackward's
 };
 
 /// out = D(leaky_relu(norm(z))) + residual, see batch_norm.h.
@@ -96,10 +96,10 @@ class StepProgram {
 
   bool reads_edges() const { return shape_.model.edge_dim > 0; }  ///< their features
   bool is_training() const { return shape_.use == StepUse::kTraining; }
-  Matrix matrix(Height height, std::int64_t width);
-  Matrix gradient(Height height, std::int64_t width);  ///< the same without memory in a prediction
+  Matrix matrix(RowCount height, std::int64_t width);
+  Matrix gradient(RowCount height, std::int64_t width);  ///< the same without memory in a prediction
   /// For what add_ahead() writes: in training two, of batches in turn.
-  Matrix matrix_ahead(Height height, std::int64_t width);
+  Matrix matrix_ahead(RowCount height, std::int64_t width);
   Matrix logits();  ///< [max_seeds, padded(num_classes)] f32; the loss reads the last one made
   Matrix logits_gradient() const { return logits_gradient_; }
 

@@ -52,7 +52,7 @@ const StepPart& part(const std::vector<StepPart>& parts, const std::string& name
 }
 
 TEST(StepParts, OfFusedLayersHaveTheirOperationsAndProductsTheRest) {
-  const auto parts = parts_of(ModelKind::kSage, {{"first_operand_apart_kernel<Half>", 1, 4e-6},
+  const auto parts = parts_of(ModelKind::kSage, {{"aggregate_features_apart_kernel<Half>", 1, 4e-6},
                                                  {"fused_forward_kernel", 1, 2e-6},
                                                  {"fused_backward_kernel", 1, 3e-6},
                                                  {"nvjet_sm90_a", 2, 1e-6},
@@ -88,7 +88,8 @@ TEST(StepParts, SamplingReadsPlacesAndEntries) {
 }
 
 TEST(StepParts, WithoutFusedKernelsAllLayersAreProducts) {
-  const auto parts = parts_of(ModelKind::kSage, {{"first_operand_kernel<Half>", 1, 4e-6}, {"nvjet_sm90_a", 5, 1e-6}});
+  const auto parts =
+      parts_of(ModelKind::kSage, {{"aggregate_features_kernel<Half>", 1, 4e-6}, {"nvjet_sm90_a", 5, 1e-6}});
   EXPECT_EQ(part(parts, "products").operations,
             2 * 2 * (kSeeds + kFirstHop) * 2 * 104 * kHidden + 3 * 2 * kSeeds * 2 * kHidden * 48);
 }

@@ -67,7 +67,7 @@ TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
     step.run({1, epoch, 1, 1, 120, 0, 1.0F}, {}, stream.get());
     step.run({1, epoch, 2, 2, 120, 17, 1.0F}, {}, stream.get());
     for (int reading = 0; reading < 2; ++reading) {  // the second one is as the first
-      const SageCounts counts = step.counts(stream.get());
+      const StepCounts counts = step.counts(stream.get());
       ASSERT_EQ(counts.hop_edges.size(), 2U);
       EXPECT_EQ(counts.hop_edges[0], problem.entries_of(problem.seeds().subspan(100, 37), 4)) << epoch;
       EXPECT_EQ(counts.hop_nodes[0], 37 + counts.hop_edges[0]) << "the seeds, and the first hop's children";

@@ -164,7 +164,7 @@ TEST_P(ModelUpdate, HasTheBitsOfStepsOneByOne) {
     stream.wait();
     num_steps += headers.size();
     inside.expect_equal(outside);
-    const SageCounts counts = updating.counts(stream.get()), expected = step.counts(stream.get());
+    const StepCounts counts = updating.counts(stream.get()), expected = step.counts(stream.get());
     EXPECT_EQ(counts.hop_edges, expected.hop_edges) << "epoch " << epoch;
     EXPECT_EQ(counts.hop_nodes, expected.hop_nodes) << "epoch " << epoch;
   }

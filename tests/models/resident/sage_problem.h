@@ -102,9 +102,9 @@ class SageProblem {
             .may_fuse = case_.may_fuse};
   }
 
-  SageData data() const {
-    SageData data{{device_indptr_.get(), device_indices_.get(), kSageNodes},
-                  {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim, unit_}};
+  StepInputs data() const {
+    StepInputs data{{device_indptr_.get(), device_indices_.get(), kSageNodes},
+                    {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim, unit_}};
     if (near_table_) data.features = {near_table_->data(), case_.features, case_.in_dim, unit_, near_table_->near()};
     return data;
   }

@@ -318,7 +318,7 @@ TEST(ResidentSageStep, CountsWhatItSampled) {
   step.start_epoch(problem.seeds());
   step.run({1, 1, 0, 0, 100, 20, 1.0F}, {}, stream.get());
   step.run({1, 1, 1, 0, 120, 20, 1.0F}, {}, stream.get());
-  const SageCounts counts = step.counts(stream.get());
+  const StepCounts counts = step.counts(stream.get());
   ASSERT_EQ(counts.hop_edges.size(), 2U);
   EXPECT_EQ(counts.hop_nodes[0], 40 + counts.hop_edges[0]) << "the seeds, and the first hop's children";
   EXPECT_EQ(counts.hop_nodes[1], counts.hop_nodes[0] + counts.hop_edges[1]);

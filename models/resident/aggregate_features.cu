@@ -1,4 +1,4 @@
-// models/resident/first_operand.cu - see operands.h: gather and mean of feature rows in one kernel.
+// models/resident/aggregate_features.cu - see operands.h: gather and mean of feature rows in one kernel.
 //
 // Work split  a group of lanes per row: the power of two up to a warp that the row's chunks of eight columns fill, or
 //             its entries. Lanes stride over chunks; where there are several times as many lanes, parts of the group
@@ -61,8 +61,8 @@ __device__ __forceinline__ void add_rows(const T* __restrict__ features, const C
 /// @param end  rows from the last node's to here are zeros
 template <class T, int kPack, int kInFlight, class Out>
 __global__ void __launch_bounds__(kThreadsPerBlock, kInFlight == 5 ? 4 : 1)
-    first_operand_kernel(LastHop hop, const T* __restrict__ features, NearRows near, Columns columns, LocalId end,
-                         Out* __restrict__ out) {
+    aggregate_features_kernel(LastHop hop, const T* __restrict__ features, NearRows near, Columns columns, LocalId end,
+                              Out* __restrict__ out) {
   using C = Chunk<T, kPack>;
   const Lane lane = Lane::of(columns.group);
   const int rows_per_block = kThreadsPerBlock >> columns.group.log_lanes;
@@ -106,18 +106,18 @@ void launch(const LastHop& hop, const FeatureRows& features, ActivationType type
   const unsigned blocks = blocks_for(hop.capacity << group.log_lanes);
   const T* const table = reinterpret_cast<const T*>(features.data);
   if (type == ActivationType::kF32)
-    first_operand_kernel<T, kPack, kInFlight>
+    aggregate_features_kernel<T, kPack, kInFlight>
         <<<blocks, kThreadsPerBlock, 0, stream>>>(hop, table, features.near, columns, end, static_cast<float*>(out));
   else
-    first_operand_kernel<T, kPack, kInFlight>
+    aggregate_features_kernel<T, kPack, kInFlight>
         <<<blocks, kThreadsPerBlock, 0, stream>>>(hop, table, features.near, columns, end, static_cast<Bf16*>(out));
   cuda_check(cudaGetLastError());
 }
 
 }  // namespace
 
-void first_operand(const LastHop& hop, const FeatureRows& features, ActivationType type, RowsBehind behind, void* out,
-                   cudaStream_t stream) {
+void aggregate_features(const LastHop& hop, const FeatureRows& features, ActivationType type, RowsBehind behind,
+                        void* out, cudaStream_t stream) {
   const auto end = static_cast<LocalId>(behind == RowsBehind::kZeros ? hop.capacity : 0);
   const std::int64_t width = features.width;
   if (features.type == FeatureType::kF16 && is_packable<Half, 8>(features.data, width)) {

@@ -1,4 +1,4 @@
-// models/resident/next_operand.cu - see operands.h: ReLU, dropout and mean of a hidden layer, and their gradient.
+// models/resident/aggregate_hidden.cu - see operands.h: ReLU, dropout and mean of a hidden layer, and their gradient.
 //
 // Work split  a group of lanes per row, a lane per chunk of eight columns; up, it walks over the row's children. Rows
 //             that do not fill a GPU so have a block each, whose warps share the children.
@@ -20,7 +20,7 @@ namespace {
 
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    next_operand_kernel(HiddenLayer layer, const T* __restrict__ z, RowGroup group, T* __restrict__ out) {
+    aggregate_hidden_kernel(HiddenLayer layer, const T* __restrict__ z, RowGroup group, T* __restrict__ out) {
   const TreeGrowth& growth = layer.growth;
   const TreeDropout& dropout = layer.dropout;
   const std::int64_t chunks = layer.width / 8;
@@ -64,7 +64,7 @@ constexpr int kWarps = kThreadsPerBlock / 32;
 /// The same, a block per row, of whole warps of chunks. The last warp has the row itself, too.
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    few_next_operands_kernel(HiddenLayer layer, const T* __restrict__ z, T* __restrict__ out) {
+    aggregate_hidden_few_kernel(HiddenLayer layer, const T* __restrict__ z, T* __restrict__ out) {
   __shared__ float sums[kWarps][32][9];  // a column more, so that lanes meet in no bank
   const TreeGrowth& growth = layer.growth;
   const TreeDropout& dropout = layer.dropout;
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    spread_gradient_kernel(HiddenLayer layer, const T* __restrict__ gradient, RowGroup group, T* __restrict__ dz) {
+    aggregate_backward_kernel(HiddenLayer layer, const T* __restrict__ gradient, RowGroup group, T* __restrict__ dz) {
   const TreeGrowth& growth = layer.growth;
   const std::int64_t chunks = layer.width / 8;
   const float scale = layer.dropout.scale;
@@ -148,11 +148,11 @@ void launch_next(const HiddenLayer& layer, const void* z, void* out, cudaStream_
   constexpr std::int64_t kFewRows = 4096;  // warps of them do not fill a GPU
   const RowGroup group = RowGroup::make(layer.width / 8);
   if (layer.growth.capacity <= kFewRows && layer.width % kThreadsPerBlock == 0) {
-    few_next_operands_kernel<<<static_cast<unsigned>(layer.growth.capacity), kThreadsPerBlock, 0, stream>>>(
+    aggregate_hidden_few_kernel<<<static_cast<unsigned>(layer.growth.capacity), kThreadsPerBlock, 0, stream>>>(
         layer, static_cast<const T*>(z), static_cast<T*>(out));
     return cuda_check(cudaGetLastError());
   }
-  next_operand_kernel<<<blocks_of(layer.growth.capacity, group), kThreadsPerBlock, 0, stream>>>(
+  aggregate_hidden_kernel<<<blocks_of(layer.growth.capacity, group), kThreadsPerBlock, 0, stream>>>(
       layer, static_cast<const T*>(z), group, static_cast<T*>(out));
   cuda_check(cudaGetLastError());
 }
@@ -160,20 +160,20 @@ void launch_next(const HiddenLayer& layer, const void* z, void* out, cudaStream_
 template <class T>
 void launch_spread(const HiddenLayer& layer, const void* gradient, void* dz, cudaStream_t stream) {
   const RowGroup group = RowGroup::make(layer.width / 8);
-  spread_gradient_kernel<<<blocks_of(layer.growth.grown_capacity, group), kThreadsPerBlock, 0, stream>>>(
+  aggregate_backward_kernel<<<blocks_of(layer.growth.grown_capacity, group), kThreadsPerBlock, 0, stream>>>(
       layer, static_cast<const T*>(gradient), group, static_cast<T*>(dz));
   cuda_check(cudaGetLastError());
 }
 
 }  // namespace
 
-void next_operand(const HiddenLayer& layer, const void* z, void* out, cudaStream_t stream) {
+void aggregate_hidden(const HiddenLayer& layer, const void* z, void* out, cudaStream_t stream) {
   require(layer.width % 8 == 0, "hidden layers have a multiple of 8 columns");
   layer.type == ActivationType::kF32 ? launch_next<float>(layer, z, out, stream)
                                      : launch_next<Bf16>(layer, z, out, stream);
 }
 
-void spread_gradient(const HiddenLayer& layer, const void* gradient, void* dz, cudaStream_t stream) {
+void aggregate_backward(const HiddenLayer& layer, const void* gradient, void* dz, cudaStream_t stream) {
   layer.type == ActivationType::kF32 ? launch_spread<float>(layer, gradient, dz, stream)
                                      : launch_spread<Bf16>(layer, gradient, dz, stream);
 }

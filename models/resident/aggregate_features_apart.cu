@@ -1,8 +1,8 @@
-// models/resident/first_operand_apart.cu - see operands.h: the gather of first_operand.cu on a few multiprocessors.
+// models/resident/aggregate_features_apart.cu - see operands.h: that gather on a few multiprocessors.
 //
 // Work split  a block on each of a few multiprocessors, so large that nothing else fits there. A group of lanes per
 //             row, a lane per chunk of eight columns; warps stride over rows.
-// Access      as in first_operand.cu, with all entries of a row in flight, and the ids of the group's next row.
+// Access      as in aggregate_features.cu, with all entries of a row in flight, and the ids of the group's next row.
 // Limit       latency. Tensor cores add up, no branch is around a load, and divisions are done once: 125 instructions
 //             for two rows of five entries, where sums in f32 took 224.
 // Sync        none.
@@ -194,7 +194,7 @@ struct Rows {
 
 template <class T, int kPack, int kInFlight, int kThreads>
 __global__ void __launch_bounds__(kThreads, 1)
-    first_operand_apart_kernel(LastHop hop, Rows<T> rows, Bf16* __restrict__ out) {
+    aggregate_features_apart_kernel(LastHop hop, Rows<T> rows, Bf16* __restrict__ out) {
   using C = Eight<T, kPack>;
   // lane k has that of k + 1 entries
   const float scales = rows.unit / static_cast<float>(threadIdx.x % 32 + 1);
@@ -262,7 +262,7 @@ template <class T, int kPack, int kInFlight>
 void launch(const Gather& g) {
   constexpr int kWordRegisters = static_cast<int>((sizeof(typename Pack<T, kPack>::Word) + 3) / 4);
   constexpr int kThreads = kInFlight * (8 / kPack) * kWordRegisters <= 20 ? 1024 : 512;
-  const auto kernel = first_operand_apart_kernel<T, kPack, kInFlight, kThreads>;
+  const auto kernel = aggregate_features_apart_kernel<T, kPack, kInFlight, kThreads>;
   const Rows<T> rows{reinterpret_cast<const T*>(g.features.data), g.features.near,
                      static_cast<unsigned>(g.features.width), g.features.unit,
                      RowGroup::make(std::max(padded(g.features.width) / 8, g.hop.fanout))};
@@ -273,8 +273,8 @@ void launch(const Gather& g) {
 
 }  // namespace
 
-void first_operand_apart(const LastHop& hop, const FeatureRows& features, int multiprocessors, void* out,
-                         cudaStream_t stream) {
+void aggregate_features_apart(const LastHop& hop, const FeatureRows& features, int multiprocessors, void* out,
+                              cudaStream_t stream) {
   require(features.width <= 256, "a group of lanes has a whole row");
   const Gather gather{hop, features, multiprocessors, static_cast<Bf16*>(out), stream};
   const std::byte* const data = features.data;
