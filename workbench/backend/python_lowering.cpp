@@ -1,14 +1,13 @@
 // workbench/backend/python_lowering.cpp - see python_lowering.h.
 #include "workbench/backend/python_lowering.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/replace_text_file.h"
 #include "workbench/ledger/sha256.h"
 
 namespace salient::workbench {
@@ -158,9 +157,7 @@ std::optional<Lowered> read_kept(const std::filesystem::path& file, const Langua
 void keep(const std::filesystem::path& file, const std::string& answer) {
   try {
     std::filesystem::create_directories(file.parent_path());
-    const std::filesystem::path partial = file.native() + "." + std::to_string(getpid());
-    (void)write_text_file(partial, sha256(answer) + "\n" + answer);
-    std::filesystem::rename(partial, file);
+    replace_text_file(file, sha256(answer) + "\n" + answer);
   } catch (const std::exception& error) {
     log_warning(file.string() + " is not kept: " + error.what());
   }
