@@ -13,8 +13,6 @@ namespace salient {
 namespace {
 
 constexpr std::uint64_t kMaxRatio = 1100;  // deflate ends at 1032:1
-constexpr std::uint32_t kFull32 = 0xFFFFFFFF;
-constexpr std::uint16_t kFull16 = 0xFFFF;
 
 constexpr std::uint32_t kEndMagic = 0x06054B50, kEnd64Magic = 0x06064B50, kLocator64Magic = 0x07064B50,
                         kEntryMagic = 0x02014B50, kLocalMagic = 0x04034B50;

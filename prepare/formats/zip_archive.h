@@ -19,6 +19,10 @@
 
 namespace salient {
 
+// In place of a number: it follows in ZIP64's fields.
+inline constexpr std::uint32_t kFull32 = 0xFFFFFFFF;
+inline constexpr std::uint16_t kFull16 = 0xFFFF;
+
 struct ZipMember {
   std::string name{};
   std::uint64_t size = 0;  ///< inflated; at most 1100 times compressed_size, which deflate cannot reach
